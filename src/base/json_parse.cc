@@ -1,0 +1,314 @@
+#include <simdjson.h>
+
+#include <vector>
+
+#include "base/json.h"
+
+namespace layard::base {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+// CPython refuses to read longer integers (sys.int_info.default_max_str_digits).
+constexpr std::size_t kIntegerDigitsMax = 4300;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Number grammar of RFC 8259. Returns false when `text` is not exactly one number.
+bool is_json_number(std::string_view text, bool& integer) {
+  std::size_t i = text.starts_with('-') ? 1 : 0;
+  const std::size_t first = i;
+  while (i < text.size() && is_digit(text[i])) ++i;
+  if (i == first || (text[first] == '0' && i > first + 1)) return false;
+  integer = true;
+  if (i < text.size() && text[i] == '.') {
+    integer = false;
+    const std::size_t fraction = ++i;
+    while (i < text.size() && is_digit(text[i])) ++i;
+    if (i == fraction) return false;
+  }
+  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
+    integer = false;
+    ++i;
+    if (i < text.size() && (text[i] == '+' || text[i] == '-')) ++i;
+    const std::size_t exponent = i;
+    while (i < text.size() && is_digit(text[i])) ++i;
+    if (i == exponent) return false;
+  }
+  return i == text.size();
+}
+
+// simdjson 3.0 has no at_end(): behind the last token there is no location any more.
+bool at_end(ondemand::document& document) {
+  return document.current_location().error() == simdjson::OUT_OF_BOUNDS;
+}
+
+std::string_view trim_token(std::string_view token) {
+  while (!token.empty() && (token.back() == ' ' || token.back() == '\n' || token.back() == '\r' ||
+                            token.back() == '\t')) {
+    token.remove_suffix(1);
+  }
+  return token;
+}
+
+// Walks one document with simdjson's on-demand API and reports events.
+class Walker {
+ public:
+  /// REQUIRES: `text` is what `document` was made from and holds a token.
+  Walker(std::string_view text, const JsonLimits& limits, JsonHandler& handler)
+      : text_(text), limits_(limits), handler_(handler) {}
+
+  Status run(ondemand::document& document) {
+    ondemand::json_type type{};
+    if (document.type().get(type)) return visit_root_scalar(document, ondemand::json_type::null);
+    if (type == ondemand::json_type::object || type == ondemand::json_type::array) {
+      ondemand::value root;
+      if (const auto error = document.get_value().get(root)) return fail_parse(error);
+      LAYARD_TRY(visit(root, type));
+      if (!stopped_ && !at_end(document)) return fail("unexpected text after the JSON document");
+      return {};
+    }
+    return visit_root_scalar(document, type);
+  }
+
+ private:
+  struct Frame {
+    bool is_object;
+    std::size_t index;
+    std::string_view key;
+  };
+
+  Status visit_root_scalar(ondemand::document& document, ondemand::json_type type) {
+    if (type == ondemand::json_type::string) {
+      std::string_view text;
+      if (const auto error = document.get_string().get(text)) return fail_parse(error);
+      // A root string leaves the cursor behind it: anything more is trailing text.
+      if (!at_end(document)) return fail("unexpected text after the JSON document");
+      stopped_ = !handler_.on_string(text);
+      return {};
+    }
+    // A root scalar is the whole text, so what follows it cannot be overlooked.
+    return scalar(trim_token(text_.substr(text_.find_first_not_of(" \t\r\n"))));
+  }
+
+  Status visit(ondemand::value value, ondemand::json_type type) {
+    if (++nodes_ > limits_.nodes_max) {
+      return fail("more than " + std::to_string(limits_.nodes_max) + " values");
+    }
+    switch (type) {
+      case ondemand::json_type::object:
+        return visit_object(value);
+      case ondemand::json_type::array:
+        return visit_array(value);
+      case ondemand::json_type::string: {
+        std::string_view text;
+        if (const auto error = value.get_string().get(text)) return fail_parse(error);
+        stopped_ = !handler_.on_string(text);
+        return {};
+      }
+      default:
+        return scalar(trim_token(value.raw_json_token()));
+    }
+  }
+
+  Status visit_child(ondemand::value value) {
+    ondemand::json_type type{};
+    // No type means the first character starts no JSON value; scalar() words the refusal.
+    if (value.type().get(type)) return scalar(trim_token(value.raw_json_token()));
+    return visit(value, type);
+  }
+
+  Status enter(bool is_object) {
+    if (path_.size() >= limits_.depth_max) {
+      return fail("nested deeper than " + std::to_string(limits_.depth_max) + " levels");
+    }
+    path_.push_back({is_object, 0, {}});
+    return {};
+  }
+
+  Status visit_object(ondemand::value value) {
+    LAYARD_TRY(enter(true));
+    stopped_ = !handler_.on_begin_object();
+    if (stopped_) return {};
+    ondemand::object object;
+    if (const auto error = value.get_object().get(object)) return fail_parse(error);
+    for (auto field : object) {
+      std::string_view key;
+      if (const auto error = field.unescaped_key().get(key)) return fail_parse(error);
+      path_.back().key = key;
+      stopped_ = !handler_.on_key(key);
+      if (stopped_) return {};
+      ondemand::value child;
+      if (const auto error = field.value().get(child)) return fail_parse(error);
+      LAYARD_TRY(visit_child(child));
+      if (stopped_) return {};
+    }
+    path_.pop_back();
+    stopped_ = !handler_.on_end_object();
+    return {};
+  }
+
+  Status visit_array(ondemand::value value) {
+    LAYARD_TRY(enter(false));
+    stopped_ = !handler_.on_begin_array();
+    if (stopped_) return {};
+    ondemand::array array;
+    if (const auto error = value.get_array().get(array)) return fail_parse(error);
+    for (auto element : array) {
+      ondemand::value child;
+      if (const auto error = element.get(child)) return fail_parse(error);
+      LAYARD_TRY(visit_child(child));
+      if (stopped_) return {};
+      ++path_.back().index;
+    }
+    path_.pop_back();
+    stopped_ = !handler_.on_end_array();
+    return {};
+  }
+
+  Status scalar(std::string_view token) {
+    if (token == "null") {
+      stopped_ = !handler_.on_null();
+    } else if (token == "true" || token == "false") {
+      stopped_ = !handler_.on_bool(token == "true");
+    } else {
+      return number(token);
+    }
+    return {};
+  }
+
+  Status number(std::string_view token) {
+    bool integer = false;
+    if (!is_json_number(token, integer)) {
+      const std::string shown(token.substr(0, 20));
+      if (shown.starts_with("NaN") || shown.starts_with("Infinity") ||
+          shown.starts_with("-Infinity")) {
+        return fail("NaN and Infinity are not JSON; send a number, a string or null");
+      }
+      return fail("not a JSON value");
+    }
+    if (integer && token.size() - (token.starts_with('-') ? 1 : 0) > kIntegerDigitsMax) {
+      return fail("an integer of more than 4300 digits");
+    }
+    stopped_ = !handler_.on_number(token, integer);
+    return {};
+  }
+
+  Error fail_parse(simdjson::error_code error) const {
+    if (error == simdjson::STRING_ERROR) {
+      return fail("a bad escape or an unpaired surrogate escape in a string");
+    }
+    return fail("not valid JSON (" + std::string(simdjson::error_message(error)) + ")");
+  }
+
+  Error fail(const std::string& what) const {
+    return {ErrorCode::kInvalidRequest, "JSON at " + pointer() + ": " + what};
+  }
+
+  std::string pointer() const {
+    std::string text;
+    // Deep paths are cut: the first levels tell where to look.
+    for (std::size_t i = 0; i < path_.size() && i < 16; ++i) {
+      text += '/';
+      if (path_[i].is_object) {
+        text += path_[i].key.substr(0, 64);
+      } else {
+        text += std::to_string(path_[i].index);
+      }
+    }
+    if (path_.size() > 16) text += "/...";
+    return text.empty() ? "the top level" : text;
+  }
+
+  std::string_view text_;
+  const JsonLimits& limits_;
+  JsonHandler& handler_;
+  std::vector<Frame> path_;
+  std::size_t nodes_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+/// Builds a JsonValue from events; containers under construction are kept on a stack.
+class JsonBuilder final : public JsonHandler {
+ public:
+  bool on_null() override { return add(JsonValue::null()); }
+  bool on_bool(bool value) override { return add(JsonValue::boolean(value)); }
+  bool on_number(std::string_view text, bool integer) override {
+    return add(integer ? JsonValue::integer_text(std::string(text))
+                       : JsonValue::real_text(std::string(text)));
+  }
+  bool on_string(std::string_view text) override {
+    return add(JsonValue::string(std::string(text)));
+  }
+  bool on_begin_object() override { return open(JsonValue::object()); }
+  bool on_key(std::string_view key) override {
+    open_.back().key = key;
+    return true;
+  }
+  bool on_end_object() override { return close(); }
+  bool on_begin_array() override { return open(JsonValue::array()); }
+  bool on_end_array() override { return close(); }
+
+  JsonValue take() { return std::move(root_); }
+
+ private:
+  struct Open {
+    JsonValue value;
+    std::string key;
+  };
+
+  bool open(JsonValue container) {
+    open_.push_back({std::move(container), {}});
+    return true;
+  }
+
+  bool close() {
+    JsonValue done = std::move(open_.back().value);
+    open_.pop_back();
+    return add(std::move(done));
+  }
+
+  bool add(JsonValue value) {
+    if (open_.empty()) {
+      root_ = std::move(value);
+      return true;
+    }
+    Open& parent = open_.back();
+    if (parent.value.is_array()) {
+      parent.value.push_back(std::move(value));
+    } else {
+      parent.value.set(parent.key, std::move(value));
+    }
+    return true;
+  }
+
+  std::vector<Open> open_;
+  JsonValue root_;
+};
+
+Status parse_json_events(std::string_view text, const JsonLimits& limits, JsonHandler& handler) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (text.size() > limits.bytes_max) {
+    return Error{ErrorCode::kInvalidRequest, "JSON of " + std::to_string(text.size()) +
+                                                 " bytes is over the limit of " +
+                                                 std::to_string(limits.bytes_max)};
+  }
+  const simdjson::padded_string padded(text);
+  ondemand::parser parser;
+  ondemand::document document;
+  if (const auto error = parser.iterate(padded).get(document)) {
+    return Error{ErrorCode::kInvalidRequest,
+                 std::string("not valid JSON (") + simdjson::error_message(error) + ")"};
+  }
+  return Walker(text, limits, handler).run(document);
+}
+
+Result<JsonValue> parse_json(std::string_view text, const JsonLimits& limits) {
+  JsonBuilder builder;
+  LAYARD_TRY(parse_json_events(text, limits, builder));
+  return builder.take();
+}
+
+}  // namespace layard::base

@@ -1,0 +1,176 @@
+#include "base/json.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace layard::base {
+namespace {
+
+std::string round_trip(std::string_view text) {
+  const auto parsed = parse_json(text, {});
+  return parsed.ok() ? write_json(*parsed, JsonStyle::kPython) : "error: " + parsed.error().message;
+}
+
+void check(std::string_view input, std::string_view expected) {
+  EXPECT_EQ(round_trip(input), expected) << input;
+}
+
+void check_refused(std::string_view input, std::string_view part) {
+  const auto parsed = parse_json(input, {});
+  ASSERT_FALSE(parsed.ok()) << input.substr(0, 80);
+  EXPECT_EQ(parsed.error().code, ErrorCode::kInvalidRequest);
+  EXPECT_NE(parsed.error().message.find(part), std::string::npos) << parsed.error().message;
+}
+
+TEST(Json, WritesLikePython) {
+  check("1.0", "1.0");
+  check("[1e16,1e-7,1E5,-0.0,1e22,0.1,1e-4,123456789012345678901234567890,-0]",
+        "[1e+16, 1e-07, 100000.0, -0.0, 1e+22, 0.1, 0.0001, 123456789012345678901234567890, 0]");
+  check(R"({"b":1,"a":2,"b":3})", R"({"b": 3, "a": 2})");
+  check(R"("\/\u0007\u007f\u2028\u00e9\"\\\b\f\n\r\t")",
+        "\"/\\u0007\x7f\u2028\u00e9\\\"\\\\\\b\\f\\n\\r\\t\"");
+  check("[ ]", "[]");
+  check("{ }", "{}");
+  check(" [true,false,null,{\"x\":[[]]}] ", R"([true, false, null, {"x": [[]]}])");
+  check("\"\\u0000a\"", "\"\\u0000a\"");
+  check("\"\\ud83d\\ude00\"", "\"\U0001F600\"");
+  check("\xEF\xBB\xBF{}", "{}");
+  check("1e400", "Infinity");
+  check("1e-400", "0.0");
+}
+
+TEST(Json, RefusesWhatIsNotJson) {
+  for (const char* bad : {"",
+                          " ",
+                          "{",
+                          "[",
+                          "[1,]",
+                          "{\"a\"}",
+                          "{\"a\":}",
+                          "{a:1}",
+                          "[1 2]",
+                          "01",
+                          "1.",
+                          ".5",
+                          "+1",
+                          "1e",
+                          "--1",
+                          "nul",
+                          "truee",
+                          "tru",
+                          "[nullx]",
+                          "{} {}",
+                          "[] 1",
+                          "1 2",
+                          "\"a\" \"b\"",
+                          "\"a",
+                          "'a'",
+                          "[1}",
+                          "{\"a\":1]",
+                          "\"\\x\"",
+                          "\"\x01\"",
+                          "]",
+                          "}",
+                          ",",
+                          "{,}",
+                          "[,1]",
+                          "{\"a\":1,}",
+                          "\"\\u12\"",
+                          "[1,2",
+                          "{\"a\":[1,2}",
+                          "-",
+                          "nulll",
+                          "[tru]",
+                          "true false"}) {
+    check_refused(bad, "");
+  }
+  check_refused("[NaN]", "NaN and Infinity are not JSON");
+  check_refused("{\"a\":-Infinity}", "/a");
+  check_refused("\"\\ud800\"", "surrogate");
+  check_refused("{\"a\":\"\\udc00x\"}", "surrogate");
+  check_refused("\"\xff\"", "");
+  check_refused("{\"a\":[0,{\"b\":zzz}]}", "/a/1/b");
+  check_refused("[" + std::string(4301, '1') + "]", "4300 digits");
+}
+
+TEST(Json, DepthIsBounded) {
+  for (const char* open : {"[", "{\"a\":"}) {
+    std::string deep;
+    for (int i = 0; i < 100000; ++i) deep += open;
+    check_refused(deep, "");
+  }
+  const std::string closed = std::string(100000, '[') + std::string(100000, ']');
+  check_refused(closed, "nested deeper than 512 levels");
+  const std::string fits = std::string(512, '[') + std::string(512, ']');
+  EXPECT_TRUE(parse_json(fits, {}).ok());
+  check_refused(std::string(513, '[') + std::string(513, ']'), "512");
+}
+
+TEST(Json, DeepValuesBuiltByHandAreSafe) {
+  JsonValue value;
+  for (int i = 0; i < 200000; ++i) {
+    JsonValue outer = JsonValue::array();
+    outer.push_back(std::move(value));
+    value = std::move(outer);
+  }
+  const JsonValue copy = value;
+  EXPECT_EQ(write_json(copy, JsonStyle::kCompact).size(), 200000U * 2 + 4);
+}
+
+TEST(Json, ManyKeysStayLinear) {
+  std::string text = "{";
+  for (int i = 0; i < 190000; ++i) text += (i ? ",\"k" : "\"k") + std::to_string(i) + "\":1";
+  text += "}";
+  const auto start = std::chrono::steady_clock::now();
+  const auto parsed = parse_json(text, {});
+  const auto elapsed = std::chrono::steady_clock::now() - start;
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->size(), 190000U);
+  EXPECT_NE(parsed->find("k189999"), nullptr);
+  EXPECT_EQ(parsed->find("k190000"), nullptr);
+  // The promise is 100 ms in a release build on an idle core; ten times that catches a
+  // quadratic parse under sanitizers and on a busy machine.
+  EXPECT_LT(std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count(), 1000);
+}
+
+TEST(Json, LimitsAreNamed) {
+  JsonLimits limits;
+  limits.nodes_max = 10;
+  const auto many = parse_json("[1,2,3,4,5,6,7,8,9,10]", limits);
+  ASSERT_FALSE(many.ok());
+  EXPECT_NE(many.error().message.find("more than 10 values"), std::string::npos);
+  limits.bytes_max = 3;
+  EXPECT_FALSE(parse_json("[1,2]", limits).ok());
+}
+
+TEST(Json, NumbersKeepTheirText) {
+  const auto parsed =
+      parse_json(R"({"n":123456789012345678901234567890,"m":-9223372036854775808})", {});
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->find("n")->text(), "123456789012345678901234567890");
+  EXPECT_FALSE(parsed->find("n")->as_int64().has_value());
+  EXPECT_EQ(parsed->find("m")->as_int64().value(), INT64_MIN);
+}
+
+TEST(Json, SetEraseAndIndex) {
+  JsonValue object = JsonValue::object();
+  for (int i = 0; i < 40; ++i) object.set("k" + std::to_string(i), JsonValue::integer(i));
+  object.set("k3", JsonValue::string("three"));
+  object.erase("k5");
+  EXPECT_EQ(object.size(), 39U);
+  EXPECT_EQ(object.find("k5"), nullptr);
+  EXPECT_EQ(object.find("k39")->as_int64().value(), 39);
+  EXPECT_EQ(object.members()[3].value.text(), "three");
+}
+
+TEST(Json, Styles) {
+  const auto value = parse_json(R"({"a":[1,{"b":[]}],"c":"d"})", {});
+  ASSERT_TRUE(value.ok());
+  EXPECT_EQ(write_json(*value, JsonStyle::kCompact), R"({"a":[1,{"b":[]}],"c":"d"})");
+  EXPECT_EQ(write_json(*value, JsonStyle::kIndent1),
+            "{\n \"a\": [\n  1,\n  {\n   \"b\": []\n  }\n ],\n \"c\": \"d\"\n}");
+}
+
+}  // namespace
+}  // namespace layard::base
