@@ -85,6 +85,7 @@ class JsonValue {
  private:
   struct Children;
   friend class JsonBuilder;
+  JsonValue& set_owned(std::string key, JsonValue value);
   void reset_children() noexcept;
   void copy_from(const JsonValue& other);
 
@@ -97,6 +98,9 @@ class JsonValue {
 struct JsonMember {
   std::string key;
   JsonValue value;
+
+  JsonMember() = default;
+  JsonMember(std::string k, JsonValue v) : key(std::move(k)), value(std::move(v)) {}
 };
 
 /// Bounds of one parse; over any of them the text is refused with kInvalidRequest.
@@ -104,6 +108,8 @@ struct JsonLimits {
   std::size_t bytes_max = std::size_t{64} << 20;
   std::size_t depth_max = 512;
   std::size_t nodes_max = std::size_t{4} << 20;
+  /// Members of one object; applies to parse_json only, events carry no object.
+  std::size_t members_max = 65536;
 };
 
 /// Receives the events of one parse in document order. Returning false stops it: parse_json_events

@@ -16,13 +16,22 @@ inline constexpr std::size_t kNoMember = static_cast<std::size_t>(-1);
 /// crafted keys cannot pile up in one chain.
 class JsonKeyIndex {
  public:
+  static std::uint32_t hash(std::string_view key) noexcept;
   void rebuild(const std::vector<JsonMember>& members);
-  /// Adds members[position]; its key must not be present yet.
-  void insert(const std::vector<JsonMember>& members, std::size_t position);
-  std::size_t find(const std::vector<JsonMember>& members, std::string_view key) const noexcept;
+  /// Adds the member at `position` whose key hashes to `hash`; it must not be present yet.
+  void insert(std::uint32_t hash, std::size_t position);
+  std::size_t find(const std::vector<JsonMember>& members, std::string_view key,
+                   std::uint32_t hash) const noexcept;
 
  private:
-  std::vector<std::uint32_t> slots_;  // position + 1, 0 = free; size is a power of two
+  struct Slot {
+    std::uint32_t hash;
+    std::uint32_t position_plus_one;  // 0: free
+  };
+  void grow(std::size_t size);
+  void place(Slot entry);
+
+  std::vector<Slot> slots_;  // size is a power of two
 };
 
 struct JsonValue::Children {
@@ -31,7 +40,8 @@ struct JsonValue::Children {
   JsonKeyIndex index;
 
   std::size_t locate(std::string_view key) const noexcept;
-  JsonValue& append(std::string key, JsonValue value);
+  /// Replaces the value of `key` in place or appends it.
+  JsonValue& put(std::string key, JsonValue value);
 };
 
 }  // namespace layard::base

@@ -1,5 +1,6 @@
 #include <cstring>
 #include <random>
+#include <utility>
 
 #include "base/json_children.h"
 
@@ -36,30 +37,42 @@ std::uint64_t hash_key(std::string_view key) {
 
 }  // namespace
 
+std::uint32_t JsonKeyIndex::hash(std::string_view key) noexcept {
+  return static_cast<std::uint32_t>(hash_key(key));
+}
+
 void JsonKeyIndex::rebuild(const std::vector<JsonMember>& members) {
   std::size_t size = 16;
   while (size < members.size() * 2) size *= 2;
-  slots_.assign(size, 0);
-  for (std::size_t i = 0; i < members.size(); ++i) insert(members, i);
+  slots_.assign(size, {});
+  for (std::size_t i = 0; i < members.size(); ++i) insert(hash(members[i].key), i);
 }
 
-void JsonKeyIndex::insert(const std::vector<JsonMember>& members, std::size_t position) {
-  if (slots_.size() < (position + 1) * 2) {
-    rebuild(members);  // inserts `position` too
-    return;
+void JsonKeyIndex::grow(std::size_t size) {
+  const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(size));
+  for (const Slot& slot : old) {
+    if (slot.position_plus_one != 0) place(slot);
   }
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = hash_key(members[position].key) & mask;
-  while (slots_[slot] != 0) slot = (slot + 1) & mask;
-  slots_[slot] = static_cast<std::uint32_t>(position + 1);
 }
 
-std::size_t JsonKeyIndex::find(const std::vector<JsonMember>& members,
-                               std::string_view key) const noexcept {
+void JsonKeyIndex::place(Slot entry) {
   const std::size_t mask = slots_.size() - 1;
-  for (std::size_t slot = hash_key(key) & mask; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    const std::size_t position = slots_[slot] - 1;
-    if (members[position].key == key) return position;
+  std::size_t at = entry.hash & mask;
+  while (slots_[at].position_plus_one != 0) at = (at + 1) & mask;
+  slots_[at] = entry;
+}
+
+void JsonKeyIndex::insert(std::uint32_t hash, std::size_t position) {
+  if (slots_.size() < (position + 1) * 2) grow(slots_.size() * 4);
+  place({hash, static_cast<std::uint32_t>(position + 1)});
+}
+
+std::size_t JsonKeyIndex::find(const std::vector<JsonMember>& members, std::string_view key,
+                               std::uint32_t hash) const noexcept {
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t at = hash & mask; slots_[at].position_plus_one != 0; at = (at + 1) & mask) {
+    const std::size_t position = slots_[at].position_plus_one - 1;
+    if (slots_[at].hash == hash && members[position].key == key) return position;
   }
   return kNoMember;
 }

@@ -133,6 +133,10 @@ class Walker {
     ondemand::object object;
     if (const auto error = value.get_object().get(object)) return fail_parse(error);
     for (auto field : object) {
+      if (path_.back().index++ == limits_.members_max) {
+        path_.back().key = {};
+        return fail("more than " + std::to_string(limits_.members_max) + " members");
+      }
       std::string_view key;
       if (const auto error = field.unescaped_key().get(key)) return fail_parse(error);
       path_.back().key = key;
@@ -279,7 +283,7 @@ class JsonBuilder final : public JsonHandler {
     if (parent.value.is_array()) {
       parent.value.push_back(std::move(value));
     } else {
-      parent.value.set(parent.key, std::move(value));
+      parent.value.set_owned(std::move(parent.key), std::move(value));
     }
     return true;
   }
@@ -288,7 +292,9 @@ class JsonBuilder final : public JsonHandler {
   JsonValue root_;
 };
 
-Status parse_json_events(std::string_view text, const JsonLimits& limits, JsonHandler& handler) {
+namespace {
+
+Status walk(std::string_view text, const JsonLimits& limits, JsonHandler& handler) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   if (text.size() > limits.bytes_max) {
     return Error{ErrorCode::kInvalidRequest, "JSON of " + std::to_string(text.size()) +
@@ -305,9 +311,17 @@ Status parse_json_events(std::string_view text, const JsonLimits& limits, JsonHa
   return Walker(text, limits, handler).run(document);
 }
 
+}  // namespace
+
+Status parse_json_events(std::string_view text, const JsonLimits& limits, JsonHandler& handler) {
+  JsonLimits without_objects = limits;
+  without_objects.members_max = limits.nodes_max;
+  return walk(text, without_objects, handler);
+}
+
 Result<JsonValue> parse_json(std::string_view text, const JsonLimits& limits) {
   JsonBuilder builder;
-  LAYARD_TRY(parse_json_events(text, limits, builder));
+  LAYARD_TRY(walk(text, limits, builder));
   return builder.take();
 }
 

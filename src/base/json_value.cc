@@ -192,9 +192,11 @@ JsonValue& JsonValue::push_back(JsonValue value) {
 
 JsonValue& JsonValue::set(std::string_view key, JsonValue value) {
   LAYARD_CHECK(is_object());
-  const std::size_t at = children_->locate(key);
-  if (at != kNoMember) return children_->members[at].value = std::move(value);
-  return children_->append(std::string(key), std::move(value));
+  return children_->put(std::string(key), std::move(value));
+}
+
+JsonValue& JsonValue::set_owned(std::string key, JsonValue value) {
+  return children_->put(std::move(key), std::move(value));
 }
 
 void JsonValue::erase(std::string_view key) {
@@ -206,21 +208,25 @@ void JsonValue::erase(std::string_view key) {
 }
 
 std::size_t JsonValue::Children::locate(std::string_view key) const noexcept {
-  if (members.size() >= kIndexFrom) return index.find(members, key);
+  if (members.size() >= kIndexFrom) return index.find(members, key, JsonKeyIndex::hash(key));
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (members[i].key == key) return i;
   }
   return kNoMember;
 }
 
-JsonValue& JsonValue::Children::append(std::string key, JsonValue value) {
-  members.push_back({std::move(key), std::move(value)});
-  if (members.size() == kIndexFrom) {
-    index.rebuild(members);
-  } else if (members.size() > kIndexFrom) {
-    index.insert(members, members.size() - 1);
+JsonValue& JsonValue::Children::put(std::string key, JsonValue value) {
+  if (members.size() + 1 < kIndexFrom) {
+    const std::size_t at = locate(key);
+    if (at != kNoMember) return members[at].value = std::move(value);
+    return members.emplace_back(std::move(key), std::move(value)).value;
   }
-  return members.back().value;
+  if (members.size() + 1 == kIndexFrom) index.rebuild(members);
+  const std::uint32_t hash = JsonKeyIndex::hash(key);
+  const std::size_t at = index.find(members, key, hash);
+  if (at != kNoMember) return members[at].value = std::move(value);
+  index.insert(hash, members.size());
+  return members.emplace_back(std::move(key), std::move(value)).value;
 }
 
 }  // namespace layard::base
