@@ -129,16 +129,20 @@ class RowForward {
     }
   }
 
-  bool visible(std::size_t i, std::size_t j, bool sliding) const {
+  enum class Sees : unsigned char { kAll, kOwnOption, kOwnOptionNear };
+
+  bool visible(std::size_t i, std::size_t j, Sees sees) const {
+    if (sees == Sees::kAll) return true;
     if (!row_.options.empty() && row_.options[i] != 0 && row_.options[j] != 0 &&
         row_.options[i] != row_.options[j]) {
       return false;
     }
-    return !sliding || std::abs(position(i) - position(j)) <= w_.config.half_window;
+    return sees == Sees::kOwnOption ||
+           std::abs(position(i) - position(j)) <= w_.config.half_window;
   }
 
   // qkv [tokens, 3d] -> context [tokens, d]
-  Matrix attend(const Matrix& qkv, std::size_t heads, bool sliding) const {
+  Matrix attend(const Matrix& qkv, std::size_t heads, Sees sees) const {
     const std::size_t head_dim = d_ / heads;
     const double scale = 1.0 / std::sqrt(static_cast<double>(head_dim));
     Matrix context(tokens_ * d_);
@@ -149,7 +153,7 @@ class RowForward {
         double peak = -std::numeric_limits<double>::infinity();
         for (std::size_t j = 0; j < tokens_; ++j) {
           p[j] = -std::numeric_limits<double>::infinity();
-          if (!visible(i, j, sliding)) continue;
+          if (!visible(i, j, sees)) continue;
           const float* k = &qkv[j * 3 * d_ + d_ + h * head_dim];
           double dot = 0;
           for (std::size_t c = 0; c < head_dim; ++c) dot += static_cast<double>(q[c]) * k[c];
@@ -182,7 +186,7 @@ class RowForward {
     Matrix qkv = project(normed(x_, layer.attention_norm, w_.config.norm_eps), layer.qkv[0]);
     rotate(qkv, 0, heads, theta);
     rotate(qkv, 1, heads, theta);
-    add(project(attend(qkv, heads, sliding), layer.attention_out));
+    add(project(attend(qkv, heads, sliding ? Sees::kOwnOptionNear : Sees::kOwnOption), layer.attention_out));
     const Matrix wide = project(normed(x_, layer.mlp_norm, w_.config.norm_eps), layer.mlp_in);
     const auto f = static_cast<std::size_t>(w_.config.intermediate_size);
     Matrix gated(tokens_ * f);
@@ -203,7 +207,7 @@ class RowForward {
         std::copy_n(&one[t * d_], d_, &qkv[t * 3 * d_ + part * d_]);
       }
     }
-    add(project(attend(qkv, static_cast<std::size_t>(w_.config.heads), false),
+    add(project(attend(qkv, static_cast<std::size_t>(w_.config.heads), Sees::kOwnOption),
                 layer.attention_out));
     x_ = normed(x_, layer.attention_norm, w_.config.norm_eps);
     Matrix wide = project(x_, layer.mlp_in);
@@ -216,7 +220,8 @@ class RowForward {
     constexpr float kEps = 1e-5F;
     const auto heads = static_cast<std::size_t>(w_.head_attention_heads());
     const Matrix qkv = project(normed(x_, layer.norm1, kEps), layer.in_proj);
-    add(project(attend(qkv, heads, false), layer.out_proj));
+    // The head has no positions and no option mask: every token sees every token.
+    add(project(attend(qkv, heads, Sees::kAll), layer.out_proj));
     Matrix wide = project(normed(x_, layer.norm2, kEps), layer.linear1);
     for (float& value : wide) value = std::max(value, 0.0F);
     add(project(wide, layer.linear2));

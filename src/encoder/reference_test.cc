@@ -24,7 +24,7 @@ TEST(Reference, SlidingLayersDoNotSeeFarTokens) {
   EncoderConfig config = testing::tiny_modernbert();
   config.layers = 1;
   config.layer_attention = {LayerAttention::kSliding};
-  const testing::TinyWeights tiny(config, {0, 1}, 3);
+  const testing::RandomWeights tiny(config, {0, 1}, 3);
   std::vector<std::int32_t> tokens = ids(20);
   const std::vector<std::int32_t> marker = {3};
   const RowOutput before = run(tiny.weights(), {tokens, marker, 0, {}, {}});
@@ -36,7 +36,7 @@ TEST(Reference, SlidingLayersDoNotSeeFarTokens) {
 
 TEST(Reference, ParallelOptionsDoNotSeeEachOther) {
   EncoderConfig config = testing::tiny_modernbert();
-  const testing::TinyWeights tiny(config, {0, 1}, 4);
+  const testing::RandomWeights tiny(config, {0, 1}, 4);
   std::vector<std::int32_t> tokens = ids(14);
   const std::vector<std::int32_t> markers = {4, 6, 9};
   const std::vector<std::int32_t> positions = {0, 1, 2, 3, 4, 5, 4, 5, 6, 4, 7, 8, 9, 10};
@@ -47,7 +47,7 @@ TEST(Reference, ParallelOptionsDoNotSeeEachOther) {
 }
 
 TEST(Reference, TypeAndBertPositionsMatter) {
-  const testing::TinyWeights tiny(testing::tiny_bert(), {1, 2}, 5);
+  const testing::RandomWeights tiny(testing::tiny_bert(), {1, 2}, 5);
   const std::vector<std::int32_t> tokens = ids(12);
   const std::vector<std::int32_t> markers = {2, 5};
   const auto choice = run(tiny.weights(), {tokens, markers, 0, {}, {}});
@@ -57,7 +57,7 @@ TEST(Reference, TypeAndBertPositionsMatter) {
 }
 
 TEST(Reference, RefusesBadRows) {
-  const testing::TinyWeights tiny(testing::tiny_bert(), {1, 2}, 5);
+  const testing::RandomWeights tiny(testing::tiny_bert(), {1, 2}, 5);
   const auto check = [&](std::vector<std::int32_t> tokens, std::vector<std::int32_t> markers,
                          ErrorCode code) {
     const ModelRow row{tokens, markers, 0, {}, {}};

@@ -43,7 +43,7 @@ class Binder {
   }
 
  private:
-  testing::TinyWeights tiny_;
+  testing::RandomWeights tiny_;
   std::vector<std::string> names_;
 };
 

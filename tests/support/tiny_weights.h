@@ -13,9 +13,9 @@
 namespace layard::testing {
 
 /// Owns float32 tensors for a config and the ModelWeights bound to them.
-class TinyWeights {
+class RandomWeights {
  public:
-  TinyWeights(const encoder::EncoderConfig& config, const encoder::HeadConfig& head,
+  RandomWeights(const encoder::EncoderConfig& config, const encoder::HeadConfig& head,
               unsigned seed) {
     std::mt19937 random(seed);
     std::normal_distribution<float> normal(0.0F, 0.15F);
@@ -36,7 +36,7 @@ class TinyWeights {
         },
         "tiny");
   }
-  TinyWeights(const TinyWeights&) = delete;
+  RandomWeights(const RandomWeights&) = delete;
 
   const encoder::ModelWeights& weights() const { return weights_; }
   const std::vector<std::string>& names() const { return names_; }

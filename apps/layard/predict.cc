@@ -1,0 +1,182 @@
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "commands.h"
+#include "input.h"
+#include "progress.h"
+#include "table.h"
+
+namespace layard::cli {
+namespace {
+
+// Lines of --batch answered in one pass: enough to fill forward passes, little enough to stream.
+constexpr std::size_t kBatchLines = 64;
+constexpr std::size_t kLineBytesMax = std::size_t{64} << 20;
+
+struct Options {
+  std::string model = "starter";
+  std::string context;
+  std::string questions;
+  std::string device = "auto";
+  std::string dtype = "float32";
+  std::string overflow = "cut";
+  std::string format = "json";
+  std::string batch;
+  bool raw = false;
+};
+
+PredictOptions predict_options(const Options& options) {
+  PredictOptions predict;
+  predict.overflow = *overflow_policy_from_string(options.overflow);
+  predict.raw = options.raw;
+  return predict;
+}
+
+Result<Prediction> predict_one(const Globals& globals, const Options& options) {
+  LAYARD_TRY(check_one_stdin(options.context, options.questions));
+  LAYARD_ASSIGN(const std::string context, read_value("--context", options.context));
+  LAYARD_ASSIGN(const std::string questions_text, read_value("--questions", options.questions));
+  LAYARD_ASSIGN(const State state, context_from_text(context));
+  LAYARD_ASSIGN(const QuestionSet questions, parse_questions(questions_text, {}));
+  LAYARD_ASSIGN(ModelOptions model_options_value,
+                model_options(globals, options.model, options.device, options.dtype));
+  model_options_value.lazy = true;
+  LAYARD_ASSIGN(const std::unique_ptr<Model> model, Model::open(model_options_value));
+  return model->predict(state, questions, predict_options(options));
+}
+
+int run_one(const Globals& globals, const Options& options) {
+  const auto prediction = predict_one(globals, options);
+  if (!prediction.ok()) return report(prediction.error());
+  if (options.format == "table") {
+    std::cout << answers_table(prediction->answers);
+  } else {
+    std::cout << print_prediction(*prediction, {}) << "\n";
+  }
+  return kExitOk;
+}
+
+class Batch {
+ public:
+  Batch(Model& model, const Options& options) : model_(model), options_(predict_options(options)) {}
+
+  /// Answers the collected lines in order.
+  void flush() {
+    std::vector<Request> requests;
+    for (const auto& line : lines_) {
+      if (line.ok()) requests.push_back(*line);
+    }
+    const auto results = model_.predict_many(requests, options_);
+    std::size_t next = 0;
+    for (const auto& line : lines_) {
+      const Result<Prediction> result = line.ok() ? results[next++] : Result<Prediction>(line.error());
+      failed_ = failed_ || !result.ok();
+      CodecOptions codec;
+      codec.layout = JsonLayout::kSpaced;
+      std::cout << (result.ok() ? print_prediction(*result, codec) : print_error(result.error(), codec)) << "\n";
+    }
+    std::cout.flush();
+    lines_.clear();
+  }
+
+  void add(const std::string& line) {
+    lines_.push_back(parse_request(line, {}));
+    if (lines_.size() == kBatchLines) flush();
+  }
+
+  void add_error(Error error) { lines_.push_back(std::move(error)); }
+  bool failed() const { return failed_; }
+
+ private:
+  Model& model_;
+  PredictOptions options_;
+  std::vector<Result<Request>> lines_;
+  bool failed_ = false;
+};
+
+int run_batch(const Globals& globals, const Options& options) {
+  auto resolved = model_options(globals, options.model, options.device, options.dtype);
+  if (!resolved.ok()) return report(resolved.error());
+  auto model = Model::open(*resolved);
+  if (!model.ok()) return report(model.error());
+  std::ifstream file;
+  if (options.batch != "-") {
+    file.open(options.batch, std::ios::binary);
+    if (!file) return report({ErrorCode::kIo, "cannot read '" + options.batch + "'"});
+  }
+  std::istream& input = options.batch == "-" ? std::cin : file;
+  Batch batch(**model, options);
+  Progress progress("predict");
+  std::uint64_t count = 0;
+  for (std::string line; std::getline(input, line);) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.find_first_not_of(" \t") == std::string::npos) continue;
+    if (line.size() > kLineBytesMax) {
+      batch.add_error({ErrorCode::kInvalidRequest, "a line of more than 64 MiB"});
+    } else {
+      batch.add(line);
+    }
+    progress.update(++count, 0);
+  }
+  batch.flush();
+  return batch.failed() ? kExitCheckFailed : kExitOk;
+}
+
+int run_predict(const Globals& globals, const Options& options, const CLI::App& command) {
+  const bool context_given = command.count("--context") > 0;
+  const bool questions_given = command.count("--questions") > 0;
+  if (options.batch.empty()) {
+    if (!questions_given) {
+      return report({ErrorCode::kInvalidRequest,
+                     "questions are required: --questions JSON, or --batch FILE"});
+    }
+    return run_one(globals, options);
+  }
+  if (context_given || questions_given || options.format != "json") {
+    return report({ErrorCode::kInvalidRequest,
+                   "--batch takes state and questions from its lines; drop --context, --questions "
+                   "and --format"});
+  }
+  return run_batch(globals, options);
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, const Globals& globals, Run& run) {
+  CLI::App* command = app.add_subcommand("predict", "Answer questions about a text");
+  command->footer(
+      "Examples:\n"
+      "  layard predict --context \"I was charged twice.\" --questions '[\"Is this urgent?\"]'\n"
+      "  layard predict laya --context @mail.txt --questions @questions.json --format table\n"
+      "  layard predict --batch requests.jsonl > answers.jsonl\n\n"
+      "Questions are an object of name -> {type, instructions, criteria}:\n"
+      "  choice  criteria: {label: description} or a list of labels\n"
+      "  score   criteria: a list of level descriptions, lowest first\n"
+      "  noul    yes/no; criteria optional: {\"false\": ..., \"true\": ...}\n"
+      "or a list of texts, each a yes/no question. To gate on an answer use answer_confidence.");
+  auto options = std::make_shared<Options>();
+  command->add_option("model", options->model, "starter, a model name, or a checkpoint folder")
+      ->capture_default_str();
+  command->add_option("--context", options->context,
+                      "The text; one that starts with [ or { and is JSON is taken as JSON (a list is a "
+                      "conversation)");
+  command->add_option("--questions", options->questions, "The questions, as JSON");
+  command->add_option("--device", options->device, "auto, cpu, gpu or npu")->capture_default_str();
+  command->add_option("--dtype", options->dtype, "Number format of the forward pass")->capture_default_str();
+  command->add_option("--overflow", options->overflow,
+                      "What to do with a text that does not fit: cut it, give an error, or read it in windows")
+      ->check(CLI::IsMember({"cut", "error", "windows"}))
+      ->capture_default_str();
+  command->add_flag("--raw", options->raw, "Add each row's ids, markers and raw logits");
+  command->add_option("--batch", options->batch,
+                      "JSON Lines of {\"state\", \"questions\"}, FILE or -; one result a line");
+  command->add_option("--format", options->format, "json or table")
+      ->check(CLI::IsMember({"json", "table"}))
+      ->capture_default_str();
+  command->callback([&globals, &run, options, command] {
+    run = [&globals, options, command] { return run_predict(globals, *options, *command); };
+  });
+}
+
+}  // namespace layard::cli

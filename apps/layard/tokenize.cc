@@ -1,0 +1,81 @@
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "commands.h"
+#include "input.h"
+#include "layard/tokenizer.h"
+
+namespace layard::cli {
+namespace {
+
+struct Options {
+  std::string model = "starter";
+  std::string text;
+  std::string batch;
+};
+
+Result<Tokenizer> open_tokenizer(const Globals& globals, const std::string& model) {
+  if (model.ends_with(".json")) return Tokenizer::from_file(model);
+  LAYARD_ASSIGN(const Environment resolved, environment(globals));
+  LAYARD_ASSIGN(const std::string path, tokenizer_path(resolved, globals.offline, model));
+  return Tokenizer::from_file(path);
+}
+
+Result<std::string> tokenize(const Tokenizer& tokenizer, const std::string& text) {
+  LAYARD_ASSIGN(const std::vector<std::int32_t> ids, tokenizer.encode(text));
+  return print_tokens(ids, tokenizer.tokens(ids));
+}
+
+int run_batch(const Tokenizer& tokenizer, const std::string& path) {
+  std::ifstream file;
+  if (path != "-") {
+    file.open(path, std::ios::binary);
+    if (!file) return report({ErrorCode::kIo, "cannot read '" + path + "'"});
+  }
+  std::istream& input = path == "-" ? std::cin : file;
+  bool failed = false;
+  for (std::string line; std::getline(input, line);) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
+    auto text = parse_text_line(line);
+    Result<std::string> result = text.ok() ? tokenize(tokenizer, *text) : Result<std::string>(text.error());
+    failed = failed || !result.ok();
+    CodecOptions codec;
+    codec.layout = JsonLayout::kSpaced;
+    std::cout << (result.ok() ? *result : print_error(result.error(), codec)) << "\n";
+  }
+  return failed ? kExitCheckFailed : kExitOk;
+}
+
+int run_tokenize(const Globals& globals, const Options& options, bool text_given) {
+  if (text_given == !options.batch.empty()) {
+    return report({ErrorCode::kInvalidRequest, "give --text or --batch, one of them"});
+  }
+  const auto tokenizer = open_tokenizer(globals, options.model);
+  if (!tokenizer.ok()) return report(tokenizer.error());
+  if (!options.batch.empty()) return run_batch(*tokenizer, options.batch);
+  const auto text = read_value("--text", options.text);
+  if (!text.ok()) return report(text.error());
+  const auto line = tokenize(*tokenizer, *text);
+  if (!line.ok()) return report(line.error());
+  std::cout << *line << "\n";
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_tokenize(CLI::App& app, const Globals& globals, Run& run) {
+  CLI::App* command = app.add_subcommand("tokenize", "Token ids and tokens of a text, as JSON Lines");
+  auto options = std::make_shared<Options>();
+  command->add_option("model", options->model, "starter, a model name, a folder, or a tokenizer.json")
+      ->capture_default_str();
+  command->add_option("--text", options->text, "The text, @FILE or -");
+  command->add_option("--batch", options->batch, "JSON Lines of {\"text\"}, FILE or -");
+  command->callback([&globals, &run, options, command] {
+    run = [&globals, options, command] {
+      return run_tokenize(globals, *options, command->count("--text") > 0);
+    };
+  });
+}
+
+}  // namespace layard::cli

@@ -1,0 +1,287 @@
+#include "tokenizer/english_text.h"
+
+#include <cmath>
+#include <iterator>
+#include <random>
+#include <string_view>
+
+namespace layard::bench {
+namespace {
+
+constexpr std::string_view kWords[] = {"the",
+                                       "of",
+                                       "and",
+                                       "to",
+                                       "in",
+                                       "a",
+                                       "is",
+                                       "that",
+                                       "for",
+                                       "it",
+                                       "was",
+                                       "on",
+                                       "are",
+                                       "as",
+                                       "with",
+                                       "they",
+                                       "be",
+                                       "at",
+                                       "one",
+                                       "have",
+                                       "this",
+                                       "from",
+                                       "or",
+                                       "had",
+                                       "by",
+                                       "not",
+                                       "but",
+                                       "what",
+                                       "all",
+                                       "were",
+                                       "when",
+                                       "we",
+                                       "there",
+                                       "can",
+                                       "an",
+                                       "your",
+                                       "which",
+                                       "their",
+                                       "said",
+                                       "if",
+                                       "do",
+                                       "will",
+                                       "each",
+                                       "about",
+                                       "how",
+                                       "up",
+                                       "out",
+                                       "them",
+                                       "then",
+                                       "she",
+                                       "many",
+                                       "some",
+                                       "so",
+                                       "these",
+                                       "would",
+                                       "other",
+                                       "into",
+                                       "has",
+                                       "more",
+                                       "her",
+                                       "two",
+                                       "like",
+                                       "him",
+                                       "see",
+                                       "time",
+                                       "could",
+                                       "no",
+                                       "make",
+                                       "than",
+                                       "first",
+                                       "been",
+                                       "its",
+                                       "who",
+                                       "now",
+                                       "people",
+                                       "my",
+                                       "made",
+                                       "over",
+                                       "did",
+                                       "down",
+                                       "only",
+                                       "way",
+                                       "find",
+                                       "use",
+                                       "may",
+                                       "water",
+                                       "long",
+                                       "little",
+                                       "very",
+                                       "after",
+                                       "words",
+                                       "called",
+                                       "just",
+                                       "where",
+                                       "most",
+                                       "know",
+                                       "customer",
+                                       "account",
+                                       "order",
+                                       "refund",
+                                       "payment",
+                                       "delivery",
+                                       "question",
+                                       "answer",
+                                       "support",
+                                       "message",
+                                       "number",
+                                       "address",
+                                       "balance",
+                                       "transfer",
+                                       "charge",
+                                       "receipt",
+                                       "invoice",
+                                       "subscription",
+                                       "cancel",
+                                       "upgrade",
+                                       "password",
+                                       "security",
+                                       "device",
+                                       "network",
+                                       "connection",
+                                       "server",
+                                       "request",
+                                       "response",
+                                       "error",
+                                       "warning",
+                                       "problem",
+                                       "solution",
+                                       "update",
+                                       "version",
+                                       "install",
+                                       "document",
+                                       "report",
+                                       "meeting",
+                                       "schedule",
+                                       "project",
+                                       "manager",
+                                       "engineer",
+                                       "department",
+                                       "company",
+                                       "market",
+                                       "product",
+                                       "service",
+                                       "quality",
+                                       "price",
+                                       "discount",
+                                       "warehouse",
+                                       "shipment",
+                                       "tracking",
+                                       "package",
+                                       "courier",
+                                       "return",
+                                       "policy",
+                                       "agreement",
+                                       "contract",
+                                       "insurance",
+                                       "hospital",
+                                       "doctor",
+                                       "patient",
+                                       "medicine",
+                                       "treatment",
+                                       "university",
+                                       "student",
+                                       "teacher",
+                                       "library",
+                                       "science",
+                                       "history",
+                                       "language",
+                                       "culture",
+                                       "government",
+                                       "election",
+                                       "president",
+                                       "minister",
+                                       "parliament",
+                                       "economy",
+                                       "industry",
+                                       "agriculture",
+                                       "environment",
+                                       "climate",
+                                       "temperature",
+                                       "weather",
+                                       "mountain",
+                                       "river",
+                                       "ocean",
+                                       "island",
+                                       "village",
+                                       "building",
+                                       "kitchen",
+                                       "garden",
+                                       "window",
+                                       "furniture",
+                                       "breakfast",
+                                       "restaurant",
+                                       "vegetable",
+                                       "chocolate",
+                                       "coffee",
+                                       "birthday",
+                                       "holiday",
+                                       "journey",
+                                       "passenger",
+                                       "airport",
+                                       "railway",
+                                       "bicycle",
+                                       "engine",
+                                       "electricity",
+                                       "computer",
+                                       "keyboard",
+                                       "algorithm",
+                                       "database",
+                                       "function",
+                                       "variable",
+                                       "memory",
+                                       "processor",
+                                       "performance",
+                                       "measurement",
+                                       "experiment",
+                                       "probability",
+                                       "distribution",
+                                       "temporary",
+                                       "immediately",
+                                       "unfortunately",
+                                       "approximately",
+                                       "extraordinary",
+                                       "responsibility",
+                                       "understanding",
+                                       "communication",
+                                       "international",
+                                       "infrastructure"};
+constexpr std::string_view kNames[] = {"Anna",      "London",   "Tuesday",   "Mr",
+                                       "Ibrahim",   "Tokyo",    "Schneider", "Amazon",
+                                       "September", "Kowalski", "OpenSSL"};
+constexpr std::string_view kEndings[] = {"",  "",   "",    "",   "",   "",
+                                         "s", "ed", "ing", "'s", "ly", "er"};
+constexpr std::string_view kMarks[] = {". ", ". ",  ". ",    ", ",  ", ",  "? ", "! ", "; ",
+                                       ": ", ".\n", ".\n\n", " - ", "...", " (", ") "};
+
+template <std::size_t N>
+std::string_view pick(const std::string_view (&list)[N], std::mt19937_64& random) {
+  return list[random() % N];
+}
+
+}  // namespace
+
+std::string english_text(std::size_t bytes, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::string text;
+  bool capital = true;
+  while (text.size() < bytes) {
+    const std::uint64_t roll = random() % 100;
+    std::string word;
+    if (roll < 3) {
+      word = std::to_string(random() % 10000);
+    } else if (roll < 7) {
+      word = pick(kNames, random);
+    } else {
+      // Rank r comes about 1/r of the time.
+      const double unit = static_cast<double>(random() % 1000000) / 1e6;
+      const auto rank = std::exp(unit * std::log(static_cast<double>(std::size(kWords))));
+      word = kWords[static_cast<std::size_t>(rank) % std::size(kWords)];
+      if (word.size() > 4) word += pick(kEndings, random);
+    }
+    if (capital) word[0] = static_cast<char>(word[0] >= 'a' ? word[0] - 32 : word[0]);
+    text += word;
+    capital = false;
+    if (random() % 9 == 0) {
+      const std::string_view mark = pick(kMarks, random);
+      text += mark;
+      capital = mark[0] == '.' || mark[0] == '?' || mark[0] == '!';
+    } else {
+      text += ' ';
+    }
+  }
+  text.resize(bytes);
+  return text;
+}
+
+}  // namespace layard::bench

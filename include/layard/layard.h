@@ -1,0 +1,9 @@
+/// Everything of Layard's C++ interface in one include.
+#pragma once
+
+#include "layard/answer.h"
+#include "layard/error.h"
+#include "layard/model.h"
+#include "layard/question.h"
+#include "layard/tokenizer.h"
+#include "layard/version.h"

@@ -1,0 +1,218 @@
+/// A loaded checkpoint that answers questions: the front door of Layard.
+///
+///   auto model = layard::Model::open(layard::ModelOptions::from_environment()).value();
+///   std::string json = model->predict_json("I was charged twice.",
+///       R"({"refund": {"type": "noul", "instructions": "Does the customer want money back?"}})",
+///       {}).value();
+///
+/// The library never prints: warnings go to ModelOptions::log.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "layard/answer.h"
+#include "layard/error.h"
+#include "layard/export.h"
+#include "layard/question.h"
+
+namespace layard {
+
+/// Receives one line about something the caller may want to know. Called on the calling thread.
+using LogFunction = std::function<void(std::string_view level, std::string_view message)>;
+
+/// Where things are and what may be reached. `from_environment()` of the users below fills it;
+/// nothing else reads the environment.
+struct Environment {
+  /// Layard's own cache: $LAYARD_CACHE, $XDG_CACHE_HOME/layard, ~/.cache/layard.
+  std::string cache_dir;
+  /// Where checkpoints from the hub are kept, in its layout.
+  std::string hub_cache_dir;
+  std::string hub_endpoint = "https://huggingface.co";
+  /// Sent only to hub_endpoint's host.
+  std::string hub_token;
+  /// HF_HUB_OFFLINE, else TRANSFORMERS_OFFLINE.
+  bool hub_offline = false;
+  /// Folders that may hold the embedded checkpoint `starter`.
+  std::vector<std::string> data_dirs;
+  /// JSON file that puts folders behind names (LAYARD_MODELS); empty: none.
+  std::string models_file;
+  /// LAYARD_FORCE_ISA: scalar, avx2, avx512, neon; empty: the best this machine has.
+  std::string force_isa;
+  /// LAYARD_THREADS; 0: what affinity and quota allow.
+  int threads = 0;
+  /// LAYARD_TOKEN_CACHE: entries of the text -> ids cache; 0 turns it off.
+  int token_cache_entries = 4096;
+
+  /// Reads the process environment, now. Errors: kInvalidRequest naming a variable whose value is
+  /// not of its form.
+  LAYARD_EXPORT static Result<Environment> from_process();
+};
+
+/// How to open a model.
+struct ModelOptions {
+  /// `starter`, a registered name, alias or repository id, or a folder in the published layout.
+  std::string model = "starter";
+  /// auto, cpu, gpu, npu (ane is accepted as npu's name).
+  std::string device = "auto";
+  std::string dtype = "float32";
+  /// Never go online, whatever the environment says.
+  bool local_files_only = false;
+  /// Defers all loading to the first question.
+  bool lazy = false;
+  Environment environment;
+  LogFunction log;
+};
+
+/// How to answer one request.
+struct PredictOptions {
+  OverflowPolicy overflow = OverflowPolicy::kCut;
+  /// Adds each row's ids, markers and raw logits to the result.
+  bool raw = false;
+};
+
+/// What ran where, in the guide's field order.
+struct RuntimeInfo {
+  std::string backend = "none";
+  std::string device = "none";
+  std::string model;
+  std::string model_revision;
+  std::int64_t sequence_length = 0;
+  std::int64_t question_count = 0;
+  std::string routing_reason;
+  std::string artifact_revision;
+  double latency_ms = 0;
+  std::optional<std::string> compute_units;
+  std::vector<int> buckets;
+  std::optional<std::string> dtype;
+  std::string execution = "inline";
+  std::optional<double> queue_wait_ms;
+  std::optional<double> device_ms;
+  std::optional<double> cpu_backlog_ms;
+  std::optional<double> npu_backlog_ms;
+  std::int64_t request_id = 0;
+  bool truncated = false;
+  std::optional<std::string> model_routing;
+};
+
+/// One prompt row as it was run.
+struct RawRow {
+  std::string question;
+  std::vector<std::int32_t> input_ids;
+  std::vector<std::int32_t> markers;
+  std::vector<float> logits;
+  std::vector<float> act;
+};
+
+/// Everything one request gave.
+struct Prediction {
+  AnswerSet answers;
+  RuntimeInfo runtime;
+  /// Filled when PredictOptions::raw.
+  std::vector<RawRow> rows;
+};
+
+/// `prediction` as JSON: model, answers, usage, warnings?, rows?, runtime.
+LAYARD_EXPORT std::string print_prediction(const Prediction& prediction,
+                                           const CodecOptions& options);
+
+/// `{"error": {"type", "message"}}`: what stands in the place of a result that failed.
+LAYARD_EXPORT std::string print_error(const Error& error, const CodecOptions& options);
+
+/// A checkpoint on one device. Immutable weights; all calls may come from any thread, forward
+/// passes run one at a time.
+class LAYARD_EXPORT Model {
+ public:
+  /// Resolves, loads and checks the checkpoint (unless options.lazy).
+  /// Errors: kUnsupportedModel (unknown name, incompatible checkpoint), kBackendUnavailable (device
+  /// not in this build, not cached while offline), kArtifactIntegrity, kArtifactRevision, kIo,
+  /// kInvalidRequest (an option out of range).
+  static Result<std::unique_ptr<Model>> open(const ModelOptions& options);
+
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+  ~Model();
+
+  /// Answers `questions` about `state`. No questions: empty answers, nothing is loaded or run.
+  /// Errors: kInvalidRequest, kUnsupportedShape, those of open() when lazy, kInternal when the model
+  /// gave a number that is not finite.
+  Result<Prediction> predict(const State& state, const QuestionSet& questions,
+                             const PredictOptions& options);
+
+  /// Answers many requests in shared forward passes; results are those of single calls, bit for bit.
+  /// A request's own overflow policy wins over `options`.
+  std::vector<Result<Prediction>> predict_many(std::span<const Request> requests,
+                                               const PredictOptions& options);
+
+  /// The JSON door: `{"state" | "context", "questions", "overflow"?}` in, a result out.
+  Result<std::string> predict_json(std::string_view request, const CodecOptions& codec);
+
+  /// `context` by the command line's rule (see context_from_text), `questions` as JSON.
+  Result<std::string> predict_json(std::string_view context, std::string_view questions,
+                                   const CodecOptions& codec, const PredictOptions& options);
+
+  /// What the model would read: each question's ids, tokens, option spans and what was cut. Runs no
+  /// forward pass.
+  Result<std::string> render_json(std::string_view context, std::string_view questions,
+                                  const CodecOptions& codec, const PredictOptions& options);
+
+  /// Compares this model with recorded reference outputs: JSON Lines of `{state, questions, rows}`
+  /// or one object with `cases`. Returns the gate's summary as JSON and whether it passed.
+  /// Without goldens: the model's own goldens.jsonl. `progress(done, total)` may be empty.
+  struct ParityReport {
+    std::string json;
+    bool passed = false;
+  };
+  Result<ParityReport> parity(std::string_view goldens,
+                              const std::function<void(std::size_t, std::size_t)>& progress);
+
+  /// The guide's info block of one model, as JSON.
+  std::string info_json();
+
+ private:
+  struct Impl;
+  explicit Model(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// `layard info`: version, platform, what is available, every registered model (or just `model`)
+/// with its pin and where it is. Loads no weights, needs no network.
+/// Errors: kUnsupportedModel.
+LAYARD_EXPORT Result<std::string> info_json(const Environment& environment, bool local_files_only,
+                                            std::string_view model);
+
+/// The tokenizer.json of a model that is on this machine. Errors: as Model::open.
+LAYARD_EXPORT Result<std::string> tokenizer_path(const Environment& environment,
+                                                 bool local_files_only, std::string_view model);
+
+/// `{"ids": [...], "tokens": [...]}` on one line.
+LAYARD_EXPORT std::string print_tokens(std::span<const std::int32_t> ids,
+                                       std::span<const std::string> tokens);
+
+/// The `text` of a JSON line `{"text": "..."}`. Errors: kInvalidRequest.
+LAYARD_EXPORT Result<std::string> parse_text_line(std::string_view line);
+
+/// One finished download.
+struct DownloadReport {
+  std::string repository;
+  std::string revision;
+  std::string path;
+  /// False when everything was already there.
+  bool fetched = false;
+};
+
+/// Fetches a registered checkpoint at its pinned revision into the hub cache, all or nothing.
+/// `progress(file, bytes_done, bytes_total)` may be empty; bytes_total is 0 while unknown.
+/// Errors: kUnsupportedModel, kBackendUnavailable (offline, network), kArtifactRevision (hash),
+/// kIo.
+LAYARD_EXPORT Result<DownloadReport> download_model(
+    const Environment& environment, bool local_files_only, std::string_view model,
+    const std::function<void(std::string_view, std::uint64_t, std::uint64_t)>& progress);
+
+}  // namespace layard

@@ -1,0 +1,117 @@
+#include "checkpoint/checkpoint_folder.h"
+
+#include <gtest/gtest.h>
+
+#include "support/shared_dir.h"
+#include "support/temp_dir.h"
+#include "support/tiny_checkpoint.h"
+
+namespace layard::checkpoint {
+namespace {
+
+using testing::TempDir;
+using testing::TinyOptions;
+using testing::write_file;
+
+void check_error(const std::filesystem::path& folder, ErrorCode code, const std::string& needle) {
+  SCOPED_TRACE(needle);
+  const auto opened = CheckpointFolder::open(folder);
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(opened.error().code, code) << opened.error().message;
+  EXPECT_NE(opened.error().message.find(needle), std::string::npos) << opened.error().message;
+}
+
+TEST(CheckpointFolder, OpensBothFamilies) {
+  for (const bool bert : {false, true}) {
+    const TempDir folder;
+    testing::write_tiny_checkpoint(folder.path(), TinyOptions{.bert = bert});
+    const auto opened = CheckpointFolder::open(folder.path());
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    EXPECT_EQ(opened->config.head_layers, 2);
+    EXPECT_EQ(opened->config.act_outputs, 2);
+    EXPECT_EQ(opened->encoder_config, testing::tiny_encoder_config(TinyOptions{.bert = bert}));
+    EXPECT_EQ(opened->tokenizer_config, testing::tiny_tokenizer_config());
+    EXPECT_EQ(opened->files.tokenizer, folder.path() / "tokenizer" / "tokenizer.json");
+    EXPECT_NE(opened->weights.find("scorer.3.weight"), nullptr);
+    EXPECT_TRUE(opened->weights.check_finite().ok());
+  }
+}
+
+// Faults are put in from the last condition to the first, so each error hides those before it.
+TEST(CheckpointFolder, ConditionsInOrder) {
+  const TempDir temp;
+  const auto folder = temp / "m";
+  const std::string name = "'" + folder.string() + "'";
+  check_error(folder, ErrorCode::kIo, "Local model path not found: " + name);
+
+  TinyOptions options;
+  testing::write_tiny_checkpoint(folder, options);
+  write_file(folder / "rl_agent_config.json",
+             R"({"encoder":"x","head_layers":2,"temperature":[1]})");
+  check_error(folder, ErrorCode::kUnsupportedModel, name + " temperature must be a list of 3");
+
+  auto weights = testing::tiny_weights(options);
+  std::erase_if(weights, [](const auto& entry) { return entry.name.starts_with("act_head."); });
+  write_file(folder / "model.safetensors",
+             testing::safetensors_bytes(weights, tensor::DType::kFloat16));
+  check_error(folder, ErrorCode::kUnsupportedModel,
+              "Incompatible model weights for " + name + ": checkpoint is missing 'act_head.'");
+
+  std::filesystem::remove(folder / "tokenizer" / "tokenizer.json");
+  check_error(folder, ErrorCode::kUnsupportedModel,
+              "'tokenizer/tokenizer.json' not found in " + name);
+  std::filesystem::remove_all(folder / "tokenizer");
+  check_error(folder, ErrorCode::kUnsupportedModel, "folder 'tokenizer/' not found in " + name);
+  std::filesystem::remove_all(folder / "encoder");
+  check_error(folder, ErrorCode::kUnsupportedModel, "folder 'encoder/' not found in " + name);
+
+  write_file(folder / "rl_agent_config.json", R"({"encoder":"x"})");
+  check_error(folder, ErrorCode::kUnsupportedModel, "missing configuration keys ['head_layers']");
+  std::filesystem::remove(folder / "model.safetensors");
+  check_error(folder, ErrorCode::kUnsupportedModel, "'model.safetensors' not found in " + name);
+  write_file(folder / "rl_agent_config.json", R"({"option_layout":"other"})");
+  check_error(folder, ErrorCode::kUnsupportedModel, "option_layout must be one of");
+  std::filesystem::remove(folder / "rl_agent_config.json");
+  check_error(folder, ErrorCode::kUnsupportedModel,
+              "Incompatible model: " + name + " does not contain 'rl_agent_config.json'");
+}
+
+TEST(CheckpointFolder, DamagedFiles) {
+  const TempDir folder;
+  testing::write_tiny_checkpoint(folder.path(), {});
+  write_file(folder / "model.safetensors", "short");
+  check_error(folder.path(), ErrorCode::kArtifactIntegrity, "model.safetensors");
+  write_file(folder / "encoder/config.json", std::string(kEncoderConfigBytesMax + 1, ' '));
+  check_error(folder.path(), ErrorCode::kArtifactIntegrity, "config.json");
+  write_file(folder / "rl_agent_config.json", "{");
+  check_error(folder.path(), ErrorCode::kArtifactIntegrity, "rl_agent_config.json");
+}
+
+TEST(CheckpointFolder, TokenizerConfigIsOptionalAndNeverWritten) {
+  const TempDir folder;
+  testing::write_tiny_checkpoint(folder.path(), {});
+  const std::string before =
+      R"({"tokenizer_class":"TokenizersBackend","backend":"x","extra_special_tokens":["a"]})";
+  write_file(folder / "tokenizer/tokenizer_config.json", before);
+  ASSERT_TRUE(CheckpointFolder::open(folder.path()).ok());
+  EXPECT_EQ(testing::read_file(folder / "tokenizer/tokenizer_config.json"), before);
+  std::filesystem::remove(folder / "tokenizer/tokenizer_config.json");
+  const auto opened = CheckpointFolder::open(folder.path());
+  ASSERT_TRUE(opened.ok()) << opened.error().message;
+  EXPECT_EQ(opened->tokenizer_config, "{}");
+}
+
+TEST(CheckpointFolder, SharedCheckpoints) {
+  LAYARD_REQUIRE_SHARED(shared);
+  for (const char* name : {"english", "multilingual", "typed", "bert"}) {
+    SCOPED_TRACE(name);
+    const auto opened = CheckpointFolder::open(shared / "goldens" / "checkpoints" / name);
+    ASSERT_TRUE(opened.ok()) << opened.error().message;
+    EXPECT_EQ(opened->config.act_outputs, std::string_view(name) == "typed" ? 3 : 2);
+    EXPECT_EQ(opened->config.head_layers, 2);
+    EXPECT_TRUE(opened->weights.check_finite().ok());
+  }
+}
+
+}  // namespace
+}  // namespace layard::checkpoint

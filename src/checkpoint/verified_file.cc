@@ -1,0 +1,109 @@
+#include "checkpoint/verified_file.h"
+
+#include <string>
+
+#include "base/json.h"
+#include "base/sha256.h"
+
+namespace layard::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+using base::JsonValue;
+
+constexpr std::uint64_t kStampBytesMax = 16 * 1024;
+
+// The stamp's text; the same file state gives the same text.
+std::string stamp_text(const fs::path& resolved, const base::FileInfo& info,
+                       std::string_view sha256) {
+  JsonValue stamp = JsonValue::object();
+  stamp.set("path", JsonValue::string(resolved.string()));
+  stamp.set("size", JsonValue::integer(static_cast<std::int64_t>(info.size_bytes)));
+  stamp.set("mtime_ns", JsonValue::integer(info.mtime_ns));
+  stamp.set("sha256", JsonValue::string(std::string(sha256)));
+  return base::write_json(stamp, base::JsonStyle::kPython) + "\n";
+}
+
+Result<base::FileInfo> file_info(base::Filesystem& files, const fs::path& path) {
+  LAYARD_ASSIGN(const auto info, files.stat(path));
+  if (!info || info->kind != base::FileKind::kFile) {
+    return Error{ErrorCode::kIo, "'" + path.string() + "' is not a file"};
+  }
+  return *info;
+}
+
+void save(const StampStore& store, const fs::path& resolved, const std::string& text) {
+  const fs::path path = store.stamp_path(resolved);
+  Status status = store.files.make_folders(path.parent_path());
+  if (status.ok()) status = base::write_atomically(store.files, path, text);
+  if (!status.ok()) {
+    store.log.write(base::LogLevel::kWarning, "the checked hash of '" + resolved.string() +
+                                                  "' is not remembered: " + status.error().message);
+  }
+}
+
+bool has_stamp(const StampStore& store, const fs::path& resolved, const std::string& text) {
+  if (store.cache.empty()) return false;
+  const auto found = store.files.read_text(store.stamp_path(resolved), kStampBytesMax);
+  return found.ok() && *found == text;
+}
+
+// A file that changed while it was read is not the one that was hashed.
+Status stamp_if_unchanged(const StampStore& store, const fs::path& resolved,
+                          const base::FileInfo& before, std::string_view sha256) {
+  LAYARD_ASSIGN(const base::FileInfo after, file_info(store.files, resolved));
+  const bool unchanged = after.size_bytes == before.size_bytes && after.mtime_ns == before.mtime_ns;
+  if (unchanged && !store.cache.empty())
+    save(store, resolved, stamp_text(resolved, before, sha256));
+  return {};
+}
+
+}  // namespace
+
+fs::path StampStore::stamp_path(const fs::path& resolved) const {
+  return cache / "stamps" / (base::sha256_hex(resolved.string()) + ".json");
+}
+
+Status verify_sha256(const StampStore& store, const fs::path& file, std::string_view expected,
+                     const std::stop_token& stop) {
+  LAYARD_ASSIGN(const fs::path resolved, store.files.canonical(file));
+  LAYARD_ASSIGN(const base::FileInfo before, file_info(store.files, resolved));
+  const std::string stamp = stamp_text(resolved, before, expected);
+  if (has_stamp(store, resolved, stamp)) return {};
+  LAYARD_ASSIGN(const std::string found, base::sha256_file(resolved, stop));
+  if (found != expected) {
+    return Error{ErrorCode::kArtifactRevision, "'" + file.string() + "' has SHA-256 " + found +
+                                                   ", expected " + std::string(expected) +
+                                                   "; it is damaged or another revision"};
+  }
+  return stamp_if_unchanged(store, resolved, before, expected);
+}
+
+Result<std::string> file_sha256(const StampStore& store, const fs::path& file,
+                                const std::stop_token& stop) {
+  LAYARD_ASSIGN(const fs::path resolved, store.files.canonical(file));
+  LAYARD_ASSIGN(const base::FileInfo before, file_info(store.files, resolved));
+  if (!store.cache.empty()) {
+    const auto text = store.files.read_text(store.stamp_path(resolved), kStampBytesMax);
+    const auto stamp = text.ok() ? base::parse_json(*text, {}) : Result<JsonValue>(text.error());
+    const JsonValue* sha256 = stamp.ok() ? stamp->find("sha256") : nullptr;
+    // The stamp speaks of this state of the file only if it is what would be written now.
+    if (sha256 != nullptr && base::is_sha256_hex(sha256->text()) &&
+        stamp_text(resolved, before, sha256->text()) == *text) {
+      return sha256->text();
+    }
+  }
+  LAYARD_ASSIGN(std::string found, base::sha256_file(resolved, stop));
+  LAYARD_TRY(stamp_if_unchanged(store, resolved, before, found));
+  return found;
+}
+
+void write_stamp(const StampStore& store, const fs::path& file, std::string_view sha256) {
+  if (store.cache.empty()) return;
+  const auto resolved = store.files.canonical(file);
+  if (!resolved.ok()) return;
+  const auto info = file_info(store.files, *resolved);
+  if (info.ok()) save(store, *resolved, stamp_text(*resolved, *info, sha256));
+}
+
+}  // namespace layard::checkpoint

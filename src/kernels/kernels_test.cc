@@ -1,0 +1,63 @@
+#include "kernels/kernels.h"
+
+#include <gtest/gtest.h>
+
+#include "kernels/test_tables-inl.h"
+
+namespace layard::kernels {
+namespace {
+
+TEST(Kernels, NamesRoundTrip) {
+  for (const Isa isa : {Isa::kScalar, Isa::kAvx2, Isa::kAvx512, Isa::kNeon}) {
+    EXPECT_EQ(parse_isa(isa_name(isa)), isa);
+  }
+  EXPECT_EQ(parse_isa("sse9"), std::nullopt);
+  EXPECT_EQ(parse_isa(""), std::nullopt);
+}
+
+TEST(Kernels, ForcedIsaIsTaken) {
+  const KernelTable* tables[4] = {};
+  const std::size_t count = supported_kernels(tables);
+  ASSERT_GE(count, 1U);
+  EXPECT_EQ(tables[count - 1]->isa, Isa::kScalar);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto chosen = select_kernels(tables[i]->name);
+    ASSERT_TRUE(chosen.ok()) << chosen.error().message;
+    EXPECT_EQ(*chosen, tables[i]);
+    EXPECT_EQ((*chosen)->name, isa_name((*chosen)->isa));
+  }
+  EXPECT_EQ(*select_kernels(""), tables[0]);
+}
+
+TEST(Kernels, UnknownOrForeignIsaIsRefused) {
+  const auto unknown = select_kernels("sse9");
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().code, ErrorCode::kInvalidRequest);
+  EXPECT_NE(unknown.error().message.find("sse9"), std::string::npos);
+#if defined(__aarch64__)
+  const std::string_view foreign = "avx2";
+#else
+  const std::string_view foreign = "neon";
+#endif
+  const auto absent = select_kernels(foreign);
+  ASSERT_FALSE(absent.ok());
+  EXPECT_EQ(absent.error().code, ErrorCode::kBackendUnavailable);
+  EXPECT_NE(absent.error().message.find("scalar"), std::string::npos);
+  EXPECT_EQ(find_kernels(*parse_isa(foreign)), nullptr);
+}
+
+TEST(Kernels, PrefersTheWidest) {
+  const KernelTable* best = *select_kernels("");
+  if (isa_supported(Isa::kAvx512)) {
+    EXPECT_EQ(best->isa, Isa::kAvx512);
+  } else if (isa_supported(Isa::kAvx2)) {
+    EXPECT_EQ(best->isa, Isa::kAvx2);
+  } else if (isa_supported(Isa::kNeon)) {
+    EXPECT_EQ(best->isa, Isa::kNeon);
+  } else {
+    EXPECT_EQ(best->isa, Isa::kScalar);
+  }
+}
+
+}  // namespace
+}  // namespace layard::kernels

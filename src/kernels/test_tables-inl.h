@@ -1,0 +1,68 @@
+/// For tests: every table this machine can run, and emulated ones with the shapes of the wide
+/// instruction sets, so that their indexing and tails are tested on every machine.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/kernels.h"
+#include "kernels/table-inl.h"
+#include "kernels/vec_emulated-inl.h"
+
+namespace layard::kernels {
+namespace {
+
+/// The sizes of avx512.cc, with fused sums: bit-equal to it.
+struct Emulated512Target {
+  using V = Emulated<16, true>;
+  static constexpr std::size_t kTileRows = 14;
+  static constexpr std::size_t kChunk = 256;
+  static constexpr std::size_t kBlockRows = 504;
+  static constexpr std::size_t kGroup = 8;
+};
+/// Small blocks, so that every loop of the blocking turns at test sizes.
+struct EmulatedSmallTarget {
+  using V = Emulated<8, true>;
+  static constexpr std::size_t kTileRows = 6;
+  static constexpr std::size_t kChunk = 16;
+  static constexpr std::size_t kBlockRows = 12;
+  static constexpr std::size_t kGroup = 2;
+};
+
+constexpr KernelTable kEmulated512 =
+    make_table<Emulated512Target>(Isa::kScalar, "emulated, 16 lanes");
+constexpr KernelTable kEmulatedSmall =
+    make_table<EmulatedSmallTarget>(Isa::kScalar, "emulated, small blocks");
+
+inline std::vector<const KernelTable*> test_tables() {
+  const KernelTable* native[4] = {};
+  const std::size_t count = supported_kernels(native);
+  std::vector<const KernelTable*> tables(native, native + count);
+  tables.push_back(&kEmulated512);
+  tables.push_back(&kEmulatedSmall);
+  return tables;
+}
+
+inline std::vector<float> random_floats(std::size_t count, unsigned seed, float size = 1.0F) {
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<float> uniform(-size, size);
+  std::vector<float> out(count);
+  for (float& value : out) value = uniform(random);
+  return out;
+}
+
+inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::bit_cast<std::uint32_t>(a[i]) != std::bit_cast<std::uint32_t>(b[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace layard::kernels

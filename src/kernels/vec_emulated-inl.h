@@ -1,0 +1,157 @@
+/// The meaning of every vector operation, as plain loops: the scalar build (4 lanes, product and
+/// sum rounded apart) and, in tests, any width with fused products to check indexing and tails of
+/// the wide instruction sets on every machine.
+#pragma once
+
+#include "kernels/target.h"
+
+namespace layard::kernels {
+namespace {
+
+template <std::size_t kLanes, bool kFused>
+struct Emulated {
+  struct Reg {
+    float lane[kLanes];
+  };
+  static constexpr std::size_t kWidth = kLanes;
+
+  static Reg set1(float x) {
+    Reg r;
+    for (float& lane : r.lane) lane = x;
+    return r;
+  }
+  static Reg zero() { return set1(0.0F); }
+  static Reg load(const float* p) { return load_first(p, kLanes); }
+  static void store(float* p, const Reg& v) { store_first(p, kLanes, v); }
+
+  /// The first n lanes from p, the others zero; nothing past p[n - 1] is read.
+  static Reg load_first(const float* p, std::size_t n) {
+    Reg r = zero();
+    for (std::size_t i = 0; i < n; ++i) r.lane[i] = p[i];
+    return r;
+  }
+  /// Writes the first n lanes only.
+  static void store_first(float* p, std::size_t n, const Reg& v) {
+    for (std::size_t i = 0; i < n; ++i) p[i] = v.lane[i];
+  }
+  /// Lanes from n on become zero.
+  static Reg keep_first(const Reg& v, std::size_t n) { return load_first(v.lane, n); }
+
+  static Reg add(const Reg& a, const Reg& b) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i) r.lane[i] = a.lane[i] + b.lane[i];
+    return r;
+  }
+  static Reg sub(const Reg& a, const Reg& b) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i) r.lane[i] = a.lane[i] - b.lane[i];
+    return r;
+  }
+  static Reg mul(const Reg& a, const Reg& b) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i) r.lane[i] = a.lane[i] * b.lane[i];
+    return r;
+  }
+  /// a * b + c.
+  static Reg fma(const Reg& a, const Reg& b, const Reg& c) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      if constexpr (kFused) {
+        r.lane[i] = __builtin_fmaf(a.lane[i], b.lane[i], c.lane[i]);
+      } else {
+        r.lane[i] = a.lane[i] * b.lane[i] + c.lane[i];
+      }
+    }
+    return r;
+  }
+  /// The second operand where either is NaN.
+  static Reg max(const Reg& a, const Reg& b) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i)
+      r.lane[i] = a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i];
+    return r;
+  }
+  /// The second operand where either is NaN.
+  static Reg min(const Reg& a, const Reg& b) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i)
+      r.lane[i] = a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i];
+    return r;
+  }
+  static Reg abs(const Reg& a) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i) r.lane[i] = __builtin_fabsf(a.lane[i]);
+    return r;
+  }
+  static Reg copysign(const Reg& size, const Reg& sign) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      r.lane[i] = __builtin_copysignf(size.lane[i], sign.lane[i]);
+    }
+    return r;
+  }
+  /// a < b ? yes : no, lane by lane; false for NaN.
+  static Reg if_less(const Reg& a, const Reg& b, const Reg& yes, const Reg& no) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      r.lane[i] = a.lane[i] < b.lane[i] ? yes.lane[i] : no.lane[i];
+    }
+    return r;
+  }
+  /// x * 2^n, where the low bits of `power` are the integer n (1.5 * 2^23 + n as a float).
+  static Reg scale_by_power(const Reg& x, const Reg& power) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      r.lane[i] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(x.lane[i]) +
+                                       (std::bit_cast<std::uint32_t>(power.lane[i]) << 23U));
+    }
+    return r;
+  }
+  /// Halves are added until one lane is left: the tree of every ISA.
+  static float sum(const Reg& v) {
+    Reg r = v;
+    for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
+      for (std::size_t i = 0; i < half; ++i) r.lane[i] = r.lane[i] + r.lane[i + half];
+    }
+    return r.lane[0];
+  }
+  static float max_of(const Reg& v) {
+    float most = v.lane[0];
+    for (std::size_t i = 1; i < kLanes; ++i) most = most > v.lane[i] ? most : v.lane[i];
+    return most;
+  }
+  static Reg load_float16(const std::uint16_t* p) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i) r.lane[i] = widen_float16(half_at(p + i));
+    return r;
+  }
+  static Reg load_bfloat16(const std::uint16_t* p) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      r.lane[i] = std::bit_cast<float>(static_cast<std::uint32_t>(half_at(p + i)) << 16U);
+    }
+    return r;
+  }
+
+ private:
+  /// Also from an odd address.
+  static std::uint16_t half_at(const std::uint16_t* p) {
+    std::uint16_t bits;
+    __builtin_memcpy(&bits, p, sizeof(bits));
+    return bits;
+  }
+
+  static float widen_float16(std::uint16_t bits) {
+    const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16U;
+    const std::uint32_t magnitude = bits & 0x7FFFU;
+    if (magnitude < 0x0400U) {  // zero and subnormals: multiples of 2^-24
+      const float value = static_cast<float>(magnitude) * 0x1p-24F;
+      return std::bit_cast<float>(std::bit_cast<std::uint32_t>(value) | sign);
+    }
+    const std::uint32_t exponent_shift = magnitude >= 0x7C00U ? (255U - 31U) : (127U - 15U);
+    return std::bit_cast<float>(sign | ((magnitude << 13U) + (exponent_shift << 23U)));
+  }
+};
+
+}  // namespace
+}  // namespace layard::kernels

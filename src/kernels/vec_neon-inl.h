@@ -1,0 +1,69 @@
+/// Four floats on NEON (aarch64). See vec_emulated-inl.h for what each operation means.
+#pragma once
+
+#include "kernels/target.h"
+
+namespace layard::kernels {
+namespace {
+
+struct Neon {
+  using Reg = float32x4_t;
+  static constexpr std::size_t kWidth = 4;
+
+  static LAYARD_INLINE Reg zero() { return vdupq_n_f32(0.0F); }
+  static LAYARD_INLINE Reg set1(float x) { return vdupq_n_f32(x); }
+  static LAYARD_INLINE Reg load(const float* p) { return vld1q_f32(p); }
+  static LAYARD_INLINE void store(float* p, Reg v) { vst1q_f32(p, v); }
+  static LAYARD_INLINE Reg load_first(const float* p, std::size_t n) {
+    float lanes[4] = {0, 0, 0, 0};
+    for (std::size_t i = 0; i < n; ++i) lanes[i] = p[i];
+    return vld1q_f32(lanes);
+  }
+  static LAYARD_INLINE void store_first(float* p, std::size_t n, Reg v) {
+    float lanes[4];
+    vst1q_f32(lanes, v);
+    for (std::size_t i = 0; i < n; ++i) p[i] = lanes[i];
+  }
+  static LAYARD_INLINE Reg keep_first(Reg v, std::size_t n) {
+    float lanes[4];
+    vst1q_f32(lanes, v);
+    return load_first(lanes, n);
+  }
+  static LAYARD_INLINE Reg add(Reg a, Reg b) { return vaddq_f32(a, b); }
+  static LAYARD_INLINE Reg sub(Reg a, Reg b) { return vsubq_f32(a, b); }
+  static LAYARD_INLINE Reg mul(Reg a, Reg b) { return vmulq_f32(a, b); }
+  static LAYARD_INLINE Reg fma(Reg a, Reg b, Reg c) { return vfmaq_f32(c, a, b); }
+  static LAYARD_INLINE Reg max(Reg a, Reg b) { return vbslq_f32(vcgtq_f32(a, b), a, b); }
+  static LAYARD_INLINE Reg min(Reg a, Reg b) { return vbslq_f32(vcltq_f32(a, b), a, b); }
+  static LAYARD_INLINE Reg abs(Reg a) { return vabsq_f32(a); }
+  static LAYARD_INLINE Reg copysign(Reg size, Reg sign) {
+    return vbslq_f32(vdupq_n_u32(0x80000000U), sign, size);
+  }
+  static LAYARD_INLINE Reg if_less(Reg a, Reg b, Reg yes, Reg no) {
+    return vbslq_f32(vcltq_f32(a, b), yes, no);
+  }
+  static LAYARD_INLINE Reg scale_by_power(Reg x, Reg power) {
+    return vreinterpretq_f32_u32(
+        vaddq_u32(vreinterpretq_u32_f32(x), vshlq_n_u32(vreinterpretq_u32_f32(power), 23)));
+  }
+  static LAYARD_INLINE float sum(Reg v) {
+    const float32x2_t two = vadd_f32(vget_low_f32(v), vget_high_f32(v));
+    return vget_lane_f32(two, 0) + vget_lane_f32(two, 1);
+  }
+  static LAYARD_INLINE float max_of(Reg v) {
+    float lanes[4];
+    vst1q_f32(lanes, v);
+    float most = lanes[0];
+    for (int i = 1; i < 4; ++i) most = most > lanes[i] ? most : lanes[i];
+    return most;
+  }
+  static LAYARD_INLINE Reg load_float16(const std::uint16_t* p) {
+    return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));
+  }
+  static LAYARD_INLINE Reg load_bfloat16(const std::uint16_t* p) {
+    return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(p), 16));
+  }
+};
+
+}  // namespace
+}  // namespace layard::kernels

@@ -1,0 +1,31 @@
+/// Which device a request may use in this build, and the reason that is recorded.
+#pragma once
+
+#include <string>
+
+#include "layard/error.h"
+#include "layard/model.h"
+
+namespace layard::runtime {
+
+enum class DeviceRequest : unsigned char { kAuto, kCpu, kGpu, kNpu };
+
+struct DeviceChoice {
+  DeviceRequest request = DeviceRequest::kAuto;
+  /// One of the guide's routing reasons.
+  std::string reason;
+};
+
+/// Reads `auto`, `cpu`, `gpu`, `npu` or `ane` (npu's other name).
+/// Errors: kInvalidRequest naming the accepted words.
+Result<DeviceChoice> choose_device(const std::string& device);
+
+/// Checks the options that need no checkpoint. Errors: kInvalidRequest.
+Status check_options(const ModelOptions& options);
+
+/// Whether this build can run that request; called when something is to be run, so that an empty
+/// request succeeds on any device.
+/// Errors: kBackendUnavailable naming the missing module and what to do instead.
+Status require_runnable(const DeviceChoice& choice, const std::string& dtype);
+
+}  // namespace layard::runtime

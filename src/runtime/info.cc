@@ -1,0 +1,201 @@
+#include "runtime/info.h"
+
+#include <sys/utsname.h>
+
+#include "backends/cpu/cpu_count.h"
+#include "base/filesystem.h"
+#include "base/json.h"
+#include "checkpoint/hub.h"
+#include "checkpoint/registry.h"
+#include "kernels/kernels.h"
+#include "layard/version.h"
+#include "runtime/resolve.h"
+
+namespace layard {
+namespace {
+
+using base::JsonValue;
+
+JsonValue text(std::string_view value) { return JsonValue::string(std::string(value)); }
+
+template <class Range>
+JsonValue integers(const Range& values) {
+  JsonValue out = JsonValue::array();
+  for (const auto value : values) out.push_back(JsonValue::integer(value));
+  return out;
+}
+
+// The value of `key` in a file of `key<separator>value` lines, or "unknown".
+std::string file_field(const char* path, std::string_view key, char separator) {
+  const auto content = base::real_filesystem().read_text(path, std::uint64_t{4} << 20U);
+  if (!content.ok()) return "unknown";
+  std::size_t at = 0;
+  while (at < content->size()) {
+    const std::size_t end = std::min(content->find('\n', at), content->size());
+    const std::string_view line = std::string_view(*content).substr(at, end - at);
+    const std::size_t split = line.find(separator);
+    if (line.starts_with(key) && split != std::string_view::npos) {
+      std::string_view value = line.substr(split + 1);
+      while (value.starts_with(' ') || value.starts_with('"')) value.remove_prefix(1);
+      while (value.ends_with(' ') || value.ends_with('"')) value.remove_suffix(1);
+      return std::string(value);
+    }
+    at = end + 1;
+  }
+  return "unknown";
+}
+
+JsonValue platform_json() {
+  utsname system{};
+  JsonValue out = JsonValue::object();
+  out.set("cpu", text(file_field("/proc/cpuinfo", "model name", ':')));
+  out.set("os", text(file_field("/etc/os-release", "PRETTY_NAME", '=')));
+  if (uname(&system) == 0) {
+    out.set("kernel", text(system.release));
+    out.set("machine", text(system.machine));
+  }
+  return out;
+}
+
+JsonValue absent_module(const char* file) {
+  JsonValue out = JsonValue::object();
+  out.set("available", JsonValue::boolean(false));
+  out.set("version", JsonValue::null());
+  out.set("module", text(file));
+  return out;
+}
+
+JsonValue environment_json(const Environment& environment, bool local_files_only) {
+  JsonValue offline = JsonValue::object();
+  offline.set("local_files_only", JsonValue::boolean(local_files_only));
+  offline.set("hf_hub_offline", JsonValue::boolean(environment.hub_offline));
+  offline.set("effective", JsonValue::boolean(local_files_only || environment.hub_offline));
+  JsonValue out = JsonValue::object();
+  out.set("compiler", text(__VERSION__));
+  const auto table = kernels::select_kernels(environment.force_isa);
+  out.set("isa", table.ok() ? text((*table)->name) : text("error: " + table.error().message));
+  out.set("isa_forced", JsonValue::boolean(!environment.force_isa.empty()));
+  out.set("threads", JsonValue::integer(environment.threads > 0 ? environment.threads
+                                                                : backends::cpu::cpu_count()));
+  out.set("mlx", absent_module("backend_mlx.so"));
+  out.set("openvino", absent_module("backend_openvino.so"));
+  out.set("offline", std::move(offline));
+  out.set("cache", text(environment.cache_dir));
+  out.set("hub_cache", text(environment.hub_cache_dir));
+  return out;
+}
+
+JsonValue artifacts_json(const checkpoint::ModelSpec& spec) {
+  JsonValue out = JsonValue::object();
+  for (const std::int64_t bucket : spec.npu_buckets) out.set(std::to_string(bucket), text("missing"));
+  return out;
+}
+
+JsonValue spec_json(const checkpoint::ModelSpec& spec, const Environment& environment) {
+  JsonValue out = JsonValue::object();
+  out.set("repo", text(spec.repo));
+  out.set("revision", text(spec.revision));
+  out.set("encoder", text(spec.encoder));
+  out.set("max_len", JsonValue::integer(spec.max_len));
+  JsonValue dtypes = JsonValue::array();
+  for (const std::string& dtype : spec.dtypes) dtypes.push_back(text(dtype));
+  out.set("dtypes", std::move(dtypes));
+  out.set("npu_buckets", integers(spec.npu_buckets));
+  out.set("auto_npu_buckets", integers(spec.auto_npu_buckets));
+  out.set("artifacts", artifacts_json(spec));
+  const auto snapshot = checkpoint::HubPaths::of(environment.hub_cache_dir, spec).snapshot;
+  const auto there = base::real_filesystem().stat(snapshot / "model.safetensors");
+  const bool cached = there.ok() && there->has_value();
+  out.set("cached", JsonValue::boolean(cached));
+  out.set("path", cached ? text(snapshot.string()) : JsonValue::null());
+  return out;
+}
+
+// A folder, the starter, or a name of the models file: what its own configs say.
+JsonValue folder_json(const checkpoint::ModelSource& source) {
+  JsonValue out = JsonValue::object();
+  out.set("repo", JsonValue::null());
+  out.set("revision", JsonValue::null());
+  const auto config_text = base::real_filesystem().read_text(source.folder / "rl_agent_config.json",
+                                                             checkpoint::kAgentConfigBytesMax);
+  const auto config = config_text.ok()
+                          ? checkpoint::AgentConfig::parse(*config_text, source.folder.string())
+                          : Result<checkpoint::AgentConfig>(config_text.error());
+  out.set("encoder", config.ok() ? text(config->encoder) : JsonValue::null());
+  out.set("max_len", config.ok() ? JsonValue::integer(config->max_len) : JsonValue::null());
+  JsonValue dtypes = JsonValue::array();
+  dtypes.push_back(text("float32"));
+  out.set("dtypes", std::move(dtypes));
+  out.set("npu_buckets", JsonValue::array());
+  out.set("auto_npu_buckets", JsonValue::array());
+  out.set("artifacts", JsonValue::object());
+  out.set("cached", JsonValue::boolean(true));
+  out.set("path", text(source.folder.string()));
+  if (source.mapped_away_from_pin) out.set("remapped", JsonValue::boolean(true));
+  if (!config.ok()) out.set("error", text(config.error().message));
+  return out;
+}
+
+Result<JsonValue> models_json(const Environment& environment, std::string_view model) {
+  JsonValue out = JsonValue::object();
+  const auto resolve = runtime::resolve_options(environment);
+  if (!model.empty()) {
+    LAYARD_ASSIGN(const checkpoint::ModelSource source, checkpoint::resolve_model(model, resolve));
+    out.set(source.name, source.spec != nullptr && source.folder.empty()
+                             ? spec_json(*source.spec, environment)
+                             : folder_json(source));
+    return out;
+  }
+  if (const auto starter = checkpoint::resolve_model("starter", resolve); starter.ok()) {
+    out.set("starter", folder_json(*starter));
+  }
+  for (const checkpoint::ModelSpec& spec : checkpoint::registry()) {
+    const auto source = checkpoint::resolve_model(spec.name, resolve);
+    const bool elsewhere = source.ok() && !source->folder.empty();
+    out.set(spec.name, elsewhere ? folder_json(*source) : spec_json(spec, environment));
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> info_json(const Environment& environment, bool local_files_only,
+                              std::string_view model) {
+  JsonValue out = JsonValue::object();
+  out.set("layard", text(version()));
+  out.set("platform", platform_json());
+  out.set("platform_validated_for_auto_npu", JsonValue::boolean(false));
+  out.set("openvino_available", JsonValue::boolean(false));
+  out.set("environment", environment_json(environment, local_files_only));
+  LAYARD_ASSIGN(JsonValue models, models_json(environment, model));
+  out.set("models", std::move(models));
+  return write_json(out, base::JsonStyle::kIndent1);
+}
+
+std::string_view version() { return LAYARD_VERSION; }
+
+namespace runtime {
+
+std::string model_info(const ModelOptions& options, const DeviceChoice& device,
+                       const LoadedModel* loaded) {
+  JsonValue out = JsonValue::object();
+  out.set("model", text(loaded != nullptr ? loaded->identity().name : options.model));
+  out.set("revision", loaded != nullptr ? text(loaded->identity().revision) : JsonValue::null());
+  out.set("device", text(options.device));
+  out.set("execution", text("inline"));
+  out.set("npu_placement", JsonValue::null());
+  out.set("dtype", text(options.dtype));
+  out.set("isa", loaded != nullptr ? text(loaded->isa()) : JsonValue::null());
+  out.set("npu_ready", JsonValue::boolean(false));
+  JsonValue auto_npu = JsonValue::object();
+  auto_npu.set("unavailable", device.request == DeviceRequest::kAuto ? text(device.reason)
+                                                                     : JsonValue::null());
+  auto_npu.set("buckets", JsonValue::array());
+  auto_npu.set("tie_buckets", JsonValue::array());
+  out.set("auto_npu", std::move(auto_npu));
+  if (loaded != nullptr && loaded->identity().remapped) out.set("remapped", JsonValue::boolean(true));
+  return write_json(out, base::JsonStyle::kIndent1);
+}
+
+}  // namespace runtime
+}  // namespace layard

@@ -1,0 +1,255 @@
+#include "layard/model.h"
+
+#include <atomic>
+#include <mutex>
+
+#include "base/checks.h"
+#include "base/clock.h"
+#include "encoder/reference.h"
+#include "runtime/devices.h"
+#include "runtime/loaded_model.h"
+#include "runtime/prepare.h"
+#include "runtime/info.h"
+#include "runtime/parity_run.h"
+#include "runtime/render.h"
+#include "runtime/resolve.h"
+#include "validation/parity.h"
+
+namespace layard {
+namespace {
+
+// Tokens of one forward pass: bounds the session's memory; more rows run in further passes with the
+// same results.
+constexpr std::size_t kTokensPerRun = 16384;
+
+std::int64_t next_request_id() {
+  static std::atomic<std::int64_t> counter{0};
+  return ++counter;
+}
+
+}  // namespace
+
+using runtime::LoadedModel;
+using runtime::PreparedRequest;
+
+struct Model::Impl {
+  ModelOptions options;
+  runtime::DeviceChoice device;
+  std::mutex mutex;  // guards `loaded` and forward passes
+  std::unique_ptr<LoadedModel> loaded;
+  base::RealClock clock;
+
+  Result<LoadedModel*> ensure_loaded() {
+    const std::lock_guard lock(mutex);
+    if (loaded == nullptr) {
+      LAYARD_TRY(runtime::require_runnable(device, options.dtype));
+      LAYARD_ASSIGN(const runtime::ModelIdentity identity, runtime::resolve_model(options));
+      LAYARD_ASSIGN(loaded, LoadedModel::load(identity, options));
+    }
+    return loaded.get();
+  }
+
+  Status run_rows(LoadedModel& model, std::span<const encoder::ModelRow> rows,
+                  std::span<encoder::RowOutput> outputs) {
+    const std::lock_guard lock(mutex);
+    for (std::size_t first = 0; first < rows.size();) {
+      std::size_t tokens = rows[first].ids.size();
+      std::size_t last = first + 1;
+      while (last < rows.size() && tokens + rows[last].ids.size() <= kTokensPerRun) {
+        tokens += rows[last++].ids.size();
+      }
+      LAYARD_TRY(model.run(rows.subspan(first, last - first), outputs.subspan(first, last - first)));
+      first = last;
+    }
+    return {};
+  }
+
+  RuntimeInfo runtime_info(const LoadedModel& model, const PreparedRequest& prepared,
+                           std::size_t questions) const {
+    RuntimeInfo info;
+    info.backend = "cpu";
+    info.device = "cpu";
+    info.model = model.identity().name;
+    info.model_revision = model.identity().revision;
+    info.sequence_length = static_cast<std::int64_t>(prepared.longest_row());
+    info.question_count = static_cast<std::int64_t>(questions);
+    info.routing_reason = device.reason;
+    info.artifact_revision = "cpu:" + model.identity().weights_sha256.substr(0, 12) + ":" + options.dtype;
+    info.dtype = options.dtype;
+    info.truncated = prepared.truncated();
+    return info;
+  }
+};
+
+namespace {
+
+// One request on its way through predict_many.
+struct Job {
+  const State* state = nullptr;
+  const QuestionSet* questions = nullptr;
+  OverflowPolicy overflow = OverflowPolicy::kCut;
+  PreparedRequest prepared;
+  std::optional<Error> error;
+  std::size_t first_row = 0;
+
+  std::size_t rows() const {
+    return error.has_value() ? 0 : prepared.passes.size() * questions->questions.size();
+  }
+};
+
+std::vector<RawRow> raw_rows(const Job& job, std::span<const encoder::RowOutput> outputs) {
+  std::vector<RawRow> raw;
+  std::size_t at = 0;
+  for (const auto& pass : job.prepared.passes) {
+    for (std::size_t i = 0; i < pass.size(); ++i, ++at) {
+      raw.push_back({job.questions->questions[i].id, pass[i].ids, pass[i].markers, outputs[at].logits,
+                     decision::act_softmax(outputs[at].act)});
+    }
+  }
+  return raw;
+}
+
+Prediction no_questions(const ModelOptions& options) {
+  Prediction prediction;
+  prediction.runtime.model = options.model;
+  prediction.runtime.routing_reason = "no_questions";
+  prediction.runtime.request_id = next_request_id();
+  return prediction;
+}
+
+void prepare_job(LoadedModel& model, Job& job, std::vector<encoder::ModelRow>& rows) {
+  auto prepared = runtime::prepare(*job.state, *job.questions, job.overflow, model.tools());
+  if (!prepared.ok()) {
+    job.error = prepared.error();
+    return;
+  }
+  job.prepared = *std::move(prepared);
+  job.first_row = rows.size();
+  for (const auto& pass : job.prepared.passes) {
+    for (const auto& row : pass) rows.push_back(runtime::model_row(row));
+  }
+  const auto mine = std::span(rows).subspan(job.first_row);
+  if (const Status status = encoder::check_rows(model.encoder_config(), mine); !status.ok()) {
+    job.error = status.error();
+    rows.resize(job.first_row);
+  }
+}
+
+}  // namespace
+
+Model::Model(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Model::~Model() = default;
+
+Result<std::unique_ptr<Model>> Model::open(const ModelOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  impl->options = options;
+  LAYARD_ASSIGN(impl->device, runtime::choose_device(options.device));
+  LAYARD_TRY(runtime::check_options(options));
+  std::unique_ptr<Model> model(new Model(std::move(impl)));
+  if (!options.lazy) {
+    LAYARD_TRY(model->impl_->ensure_loaded());
+  }
+  return model;
+}
+
+std::vector<Result<Prediction>> Model::predict_many(std::span<const Request> requests,
+                                                    const PredictOptions& options) {
+  const double start_ms = impl_->clock.now_ms();
+  std::vector<Result<Prediction>> results;
+  std::vector<Job> jobs(requests.size());
+  std::vector<encoder::ModelRow> rows;
+  LoadedModel* model = nullptr;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    Job& job = jobs[i];
+    job.state = &requests[i].state;
+    job.questions = &requests[i].questions;
+    job.overflow = requests[i].overflow.value_or(options.overflow);
+    if (job.questions->questions.empty()) continue;
+    if (model == nullptr) {
+      auto loaded = impl_->ensure_loaded();
+      if (!loaded.ok()) return std::vector<Result<Prediction>>(requests.size(), loaded.error());
+      model = *loaded;
+    }
+    prepare_job(*model, job, rows);
+  }
+  std::vector<encoder::RowOutput> outputs(rows.size());
+  const double run_ms = impl_->clock.now_ms();
+  Status status;
+  if (!rows.empty()) status = impl_->run_rows(*model, rows, outputs);
+  const double device_ms = impl_->clock.now_ms() - run_ms;
+  for (Job& job : jobs) {
+    if (job.questions->questions.empty()) {
+      results.emplace_back(no_questions(impl_->options));
+      continue;
+    }
+    if (!job.error.has_value() && !status.ok()) job.error = status.error();
+    if (job.error.has_value()) {
+      results.emplace_back(*job.error);
+      continue;
+    }
+    const auto mine = std::span(outputs).subspan(job.first_row, job.rows());
+    auto answers = runtime::finish(*job.questions, job.prepared, mine, model->calibration());
+    if (!answers.ok()) {
+      results.emplace_back(answers.error());
+      continue;
+    }
+    Prediction prediction;
+    prediction.answers = *std::move(answers);
+    prediction.runtime = impl_->runtime_info(*model, job.prepared, job.questions->questions.size());
+    prediction.runtime.request_id = next_request_id();
+    prediction.runtime.device_ms = device_ms;
+    if (options.raw) prediction.rows = raw_rows(job, mine);
+    prediction.runtime.latency_ms = impl_->clock.now_ms() - start_ms;
+    results.emplace_back(std::move(prediction));
+  }
+  return results;
+}
+
+Result<Prediction> Model::predict(const State& state, const QuestionSet& questions,
+                                  const PredictOptions& options) {
+  const Request request{state, questions, std::nullopt, std::nullopt};
+  return std::move(predict_many(std::span(&request, 1), options)[0]);
+}
+
+Result<std::string> Model::predict_json(std::string_view request, const CodecOptions& codec) {
+  LAYARD_ASSIGN(const Request parsed, parse_request(request, codec));
+  Result<Prediction> prediction = std::move(predict_many(std::span(&parsed, 1), {})[0]);
+  if (!prediction.ok()) return prediction.error();
+  return print_prediction(*prediction, codec);
+}
+
+Result<std::string> Model::predict_json(std::string_view context, std::string_view questions,
+                                        const CodecOptions& codec, const PredictOptions& options) {
+  LAYARD_ASSIGN(const State state, context_from_text(context));
+  LAYARD_ASSIGN(const QuestionSet parsed, parse_questions(questions, codec));
+  LAYARD_ASSIGN(const Prediction prediction, predict(state, parsed, options));
+  return print_prediction(prediction, codec);
+}
+
+Result<std::string> Model::render_json(std::string_view context, std::string_view questions,
+                                       const CodecOptions& codec, const PredictOptions& options) {
+  LAYARD_ASSIGN(const State state, context_from_text(context));
+  LAYARD_ASSIGN(const QuestionSet parsed, parse_questions(questions, codec));
+  LAYARD_ASSIGN(LoadedModel * model, impl_->ensure_loaded());
+  LAYARD_ASSIGN(const PreparedRequest prepared,
+                runtime::prepare(state, parsed, options.overflow, model->tools()));
+  return runtime::render(parsed, prepared, model->tokens(), codec);
+}
+
+Result<Model::ParityReport> Model::parity(
+    std::string_view goldens, const std::function<void(std::size_t, std::size_t)>& progress) {
+  LAYARD_ASSIGN(LoadedModel * model, impl_->ensure_loaded());
+  return runtime::run_parity(*model, goldens, impl_->options.dtype,
+                             [&](std::span<const encoder::ModelRow> rows,
+                                 std::span<encoder::RowOutput> outputs) {
+                               return impl_->run_rows(*model, rows, outputs);
+                             },
+                             progress);
+}
+
+std::string Model::info_json() {
+  const std::lock_guard lock(impl_->mutex);
+  return runtime::model_info(impl_->options, impl_->device, impl_->loaded.get());
+}
+
+}  // namespace layard

@@ -1,0 +1,228 @@
+#include "layard/model.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/json.h"
+#include "support/temp_dir.h"
+#include "support/tiny_checkpoint.h"
+
+namespace layard {
+namespace {
+
+constexpr const char* kQuestions =
+    R"({"team":{"type":"choice","instructions":"which","criteria":{"a":"first","b":null,"c":"third"}},
+        "level":{"type":"score","instructions":"how much","criteria":["low","high"]},
+        "yes":{"type":"noul","instructions":"is it so"}})";
+
+class ModelTest : public ::testing::Test {
+ protected:
+  void SetUp() override { testing::write_tiny_checkpoint(folder_.path(), {}); }
+
+  ModelOptions options() {
+    ModelOptions options;
+    options.model = folder_.path().string();
+    options.environment.threads = 1;
+    options.log = [this](std::string_view, std::string_view message) { log_ += std::string(message) + "\n"; };
+    return options;
+  }
+
+  std::unique_ptr<Model> open() {
+    auto model = Model::open(options());
+    EXPECT_TRUE(model.ok()) << model.error().message;
+    return *std::move(model);
+  }
+
+  testing::TempDir folder_;
+  std::string log_;
+};
+
+base::JsonValue parse(const Result<std::string>& json) {
+  EXPECT_TRUE(json.ok()) << json.error().message;
+  return *base::parse_json(*json, {});
+}
+
+std::vector<std::string> keys(const base::JsonValue& object) {
+  std::vector<std::string> out;
+  for (const auto& member : object.members()) out.push_back(member.key);
+  return out;
+}
+
+TEST_F(ModelTest, AnswersKeepOrderAndFields) {
+  const auto root = parse(open()->predict_json("some text", kQuestions, {}, {}));
+  EXPECT_EQ(keys(root), (std::vector<std::string>{"model", "answers", "usage", "runtime"}));
+  EXPECT_EQ(keys(*root.find("answers")), (std::vector<std::string>{"team", "level", "yes"}));
+  EXPECT_EQ(keys(*root.find("answers")->find("team")),
+            (std::vector<std::string>{"type", "choice", "probabilities", "confidence", "answer_confidence", "action"}));
+}
+
+TEST_F(ModelTest, RuntimeInfoFields) {
+  const auto root = parse(open()->predict_json("some text", kQuestions, {}, {}));
+  const auto& runtime = *root.find("runtime");
+  EXPECT_EQ(keys(runtime),
+            (std::vector<std::string>{"backend", "device", "model", "model_revision", "sequence_length",
+                                      "question_count", "routing_reason", "artifact_revision", "latency_ms",
+                                      "compute_units", "buckets", "dtype", "execution", "queue_wait_ms", "device_ms",
+                                      "cpu_backlog_ms", "npu_backlog_ms", "request_id", "truncated",
+                                      "model_routing"}));
+  EXPECT_EQ(runtime.find("backend")->text(), "cpu");
+  EXPECT_EQ(runtime.find("routing_reason")->text(), "npu_runtime_unavailable");
+  EXPECT_EQ(runtime.find("question_count")->as_int64().value(), 3);
+  EXPECT_TRUE(runtime.find("artifact_revision")->text().starts_with("cpu:"));
+  EXPECT_TRUE(runtime.find("artifact_revision")->text().ends_with(":float32"));
+}
+
+TEST_F(ModelTest, NoQuestionsRunsNothing) {
+  ModelOptions lazy = options();
+  lazy.lazy = true;
+  lazy.device = "npu";
+  lazy.model = "no-such-model";  // never looked up
+  auto model = Model::open(lazy);
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  const auto root = parse((*model)->predict_json("x", "{}", {}, {}));
+  EXPECT_EQ(root.find("answers")->size(), 0U);
+  EXPECT_EQ(write_json(*root.find("usage"), base::JsonStyle::kCompact), R"({"input_tokens":0,"output_tokens":0})");
+  EXPECT_EQ(root.find("runtime")->find("backend")->text(), "none");
+  EXPECT_EQ(root.find("runtime")->find("device")->text(), "none");
+  EXPECT_EQ(root.find("runtime")->find("routing_reason")->text(), "no_questions");
+}
+
+TEST_F(ModelTest, ManyEqualSingles) {
+  const auto model = open();
+  std::vector<Request> requests;
+  for (int i = 0; i < 20; ++i) {
+    State state{std::string(static_cast<std::size_t>(i * 9), 'a' + static_cast<char>(i)), false};
+    requests.push_back({state, *parse_questions(kQuestions, {}), std::nullopt, std::nullopt});
+  }
+  requests[3].questions.questions.clear();
+  PredictOptions raw;
+  raw.raw = true;
+  const auto many = model->predict_many(requests, raw);
+  ASSERT_EQ(many.size(), requests.size());
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const auto one = model->predict(requests[i].state, requests[i].questions, raw);
+    ASSERT_TRUE(one.ok() && many[i].ok());
+    EXPECT_EQ(one->answers, many[i]->answers) << i;
+    ASSERT_EQ(one->rows.size(), many[i]->rows.size());
+    for (std::size_t r = 0; r < one->rows.size(); ++r) {
+      EXPECT_EQ(one->rows[r].logits, many[i]->rows[r].logits) << i << " " << r;
+    }
+  }
+}
+
+TEST_F(ModelTest, OneBadRequestLosesNothingElse) {
+  const auto model = open();
+  std::vector<Request> requests(3);
+  for (auto& request : requests) {
+    request.state = {"text", false};
+    request.questions = *parse_questions(kQuestions, {});
+  }
+  requests[1].state.text = std::string(4000, 'x');
+  requests[1].overflow = OverflowPolicy::kError;
+  const auto results = model->predict_many(requests, {});
+  EXPECT_TRUE(results[0].ok());
+  ASSERT_FALSE(results[1].ok());
+  EXPECT_EQ(results[1].error().code, ErrorCode::kInvalidRequest);
+  EXPECT_TRUE(results[2].ok());
+}
+
+TEST_F(ModelTest, OverflowPolicies) {
+  const auto model = open();
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "w" + std::to_string(i) + " ";
+  const auto cut = parse(model->predict_json(text, kQuestions, {}, {}));
+  EXPECT_TRUE(cut.find("runtime")->find("truncated")->as_bool());
+  EXPECT_GT(cut.find("usage")->find("state_tokens_dropped")->as_int64().value(), 0);
+  EXPECT_EQ(cut.find("warnings")->size(), 3U);
+  PredictOptions windows;
+  windows.overflow = OverflowPolicy::kWindows;
+  const auto scanned = parse(model->predict_json(text, kQuestions, {}, windows));
+  EXPECT_GT(scanned.find("usage")->find("windows")->as_int64().value(), 1);
+  EXPECT_NE(scanned.find("answers")->find("yes")->find("window"), nullptr);
+  const auto short_text = parse(model->predict_json("short", kQuestions, {}, windows));
+  EXPECT_EQ(short_text.find("usage")->find("windows")->as_int64().value(), 1);
+  PredictOptions error;
+  error.overflow = OverflowPolicy::kError;
+  const auto refused = model->predict_json(text, kQuestions, {}, error);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidRequest);
+}
+
+TEST_F(ModelTest, ThreadsMayShareOneModel) {
+  const auto model = open();
+  const auto questions = *parse_questions(kQuestions, {});
+  std::vector<AnswerSet> wanted;
+  for (int i = 0; i < 8; ++i) {
+    wanted.push_back(model->predict({"text " + std::to_string(i), false}, questions, {})->answers);
+  }
+  std::vector<std::jthread> threads;
+  std::vector<int> wrong(8, 0);
+  for (std::size_t t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (std::size_t i = 0; i < 40; ++i) {
+        const std::size_t which = (i + t) % 8;
+        const auto got = model->predict({"text " + std::to_string(which), false}, questions, {});
+        if (!got.ok() || !(got->answers == wanted[which])) ++wrong[t];
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(wrong, std::vector<int>(8, 0));
+}
+
+TEST_F(ModelTest, TokenCacheOffGivesTheSame) {
+  ModelOptions uncached = options();
+  uncached.environment.token_cache_entries = 0;
+  auto other = Model::open(uncached);
+  ASSERT_TRUE(other.ok());
+  const auto questions = *parse_questions(kQuestions, {});
+  EXPECT_EQ(open()->predict({"text", false}, questions, {})->answers,
+            (*other)->predict({"text", false}, questions, {})->answers);
+}
+
+TEST_F(ModelTest, RenderShowsSpans) {
+  const auto root = parse(open()->render_json("text", kQuestions, {}, {}));
+  const auto& team = *root.find("questions")->find("team");
+  EXPECT_EQ(team.find("markers")->size(), 3U);
+  EXPECT_EQ(team.find("input_ids")->size(), team.find("tokens")->size());
+  EXPECT_EQ(team.find("option_spans")->items()[0].find("text")->text(), "a: first");
+}
+
+TEST_F(ModelTest, ErrorsAreTyped) {
+  const auto check = [&](const ModelOptions& given, ErrorCode code) {
+    const auto model = Model::open(given);
+    ASSERT_FALSE(model.ok());
+    EXPECT_EQ(model.error().code, code) << model.error().message;
+  };
+  ModelOptions unknown = options();
+  unknown.model = "nope";
+  check(unknown, ErrorCode::kUnsupportedModel);
+  ModelOptions gpu = options();
+  gpu.device = "gpu";
+  check(gpu, ErrorCode::kBackendUnavailable);
+  ModelOptions isa = options();
+  isa.environment.force_isa = "sse9";
+  check(isa, ErrorCode::kInvalidRequest);
+  ModelOptions offline = options();
+  offline.model = "laya";
+  offline.local_files_only = true;
+  offline.environment.hub_cache_dir = (folder_.path() / "empty").string();
+  check(offline, ErrorCode::kBackendUnavailable);
+}
+
+TEST_F(ModelTest, PredictJsonReadsRequests) {
+  const auto model = open();
+  EXPECT_TRUE(model->predict_json(R"({"state":"x","questions":["Is it?"]})", {}).ok());
+  EXPECT_TRUE(model->predict_json(R"({"context":{"a":1},"questions":["Is it?"],"overflow":"windows"})", {}).ok());
+  for (const char* bad : {"", "[]", "{}", R"({"state":"x","context":"y","questions":{}})",
+                          R"({"state":null,"questions":{}})", R"({"state":"x","questions":[1]})",
+                          R"({"state":"x","questions":{},"overflow":"maybe"})"}) {
+    const auto result = model->predict_json(bad, {});
+    ASSERT_FALSE(result.ok()) << bad;
+    EXPECT_EQ(result.error().code, ErrorCode::kInvalidRequest) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace layard

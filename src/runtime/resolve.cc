@@ -1,0 +1,60 @@
+#include "runtime/resolve.h"
+
+#include "base/filesystem.h"
+#include "base/sha256.h"
+#include "checkpoint/verified_file.h"
+
+namespace layard::runtime {
+
+checkpoint::ResolveOptions resolve_options(const Environment& environment) {
+  checkpoint::ResolveOptions options;
+  options.models_file = environment.models_file;
+  for (const std::string& dir : environment.data_dirs) options.starter_search.emplace_back(dir);
+  return options;
+}
+
+checkpoint::HubOptions hub_options(const Environment& environment, bool local_files_only) {
+  checkpoint::HubOptions options;
+  options.endpoint = environment.hub_endpoint;
+  options.token = environment.hub_token;
+  options.hub_cache = environment.hub_cache_dir;
+  options.layard_cache = environment.cache_dir;
+  options.local_files_only = local_files_only;
+  options.hub_offline = environment.hub_offline;
+  return options;
+}
+
+namespace {
+
+// The weights' hash: pinned, stated, or computed (an unchanged file is hashed once).
+Result<std::string> weights_sha256(const checkpoint::ModelSource& source, const std::string& folder,
+                                   const checkpoint::HubAccess& access) {
+  if (source.spec != nullptr && !source.spec->weights().sha256.empty()) {
+    return source.spec->weights().sha256;
+  }
+  if (!source.sha256.empty()) return source.sha256;
+  const checkpoint::StampStore store{*access.files, access.options.layard_cache, *access.log};
+  return checkpoint::file_sha256(store, std::filesystem::path(folder) / "model.safetensors", access.stop);
+}
+
+}  // namespace
+
+Result<ModelIdentity> resolve_model(const ModelOptions& options) {
+  LAYARD_ASSIGN(const checkpoint::ModelSource source,
+                checkpoint::resolve_model(options.model, resolve_options(options.environment)));
+  FunctionLog log(options.log);
+  checkpoint::HubAccess access;
+  access.options = hub_options(options.environment, options.local_files_only);
+  access.log = &log;
+  LAYARD_ASSIGN(const std::filesystem::path folder, checkpoint::obtain_checkpoint(source, access));
+  ModelIdentity identity;
+  identity.name = source.name;
+  identity.folder = folder.string();
+  identity.remapped = source.mapped_away_from_pin;
+  LAYARD_ASSIGN(identity.weights_sha256, weights_sha256(source, identity.folder, access));
+  identity.revision = source.spec != nullptr ? source.spec->revision
+                                             : "sha256:" + identity.weights_sha256.substr(0, 12);
+  return identity;
+}
+
+}  // namespace layard::runtime

@@ -1,0 +1,53 @@
+/// Reading the small objects of a tokenizer.json: fields by name, errors that say which.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "layard/error.h"
+
+namespace layard::tokenizer {
+
+/// kArtifactIntegrity: `tokenizer.json: <where>: <what>`.
+Error bad_file(std::string_view where, const std::string& what);
+/// kUnsupportedModel: `tokenizer.json: <what> is not implemented; <remedy>`.
+Error not_implemented(const std::string& what);
+
+/// One object and the path to it. Fields the Rust package has no default for are required.
+/// Errors: kArtifactIntegrity naming the path of the field.
+/// Ownership: refers to the value. Source: tokenizers 0.23 (serde attributes of each component).
+class JsonFields {
+ public:
+  /// Refuses anything but an object.
+  static Result<JsonFields> of(const base::JsonValue& value, std::string where);
+
+  const std::string& where() const { return where_; }
+  /// The field, or null when absent or JSON null.
+  const base::JsonValue* find(std::string_view name) const;
+
+  Result<bool> boolean(std::string_view name) const;
+  Result<bool> boolean_or(std::string_view name, bool absent) const;
+  Result<std::string> string(std::string_view name) const;
+  Result<std::optional<std::string>> optional_string(std::string_view name) const;
+  Result<std::int64_t> whole_number(std::string_view name, std::int64_t max) const;
+  /// A string of exactly one code point, as UTF-8.
+  Result<std::string> character(std::string_view name) const;
+  /// The `{"String": ...}` pattern of a component; `{"Regex": ...}` is refused by name.
+  Result<std::string> literal_pattern(std::string_view component) const;
+  Result<const base::JsonValue*> array(std::string_view name) const;
+
+  std::string path(std::string_view name) const;
+
+ private:
+  JsonFields(const base::JsonValue& value, std::string where)
+      : value_(&value), where_(std::move(where)) {}
+  Result<const base::JsonValue*> require(std::string_view name) const;
+
+  const base::JsonValue* value_;
+  std::string where_;
+};
+
+}  // namespace layard::tokenizer

@@ -1,0 +1,55 @@
+#include "tokenizer/model/wordpiece/wordpiece.h"
+
+#include <gtest/gtest.h>
+
+#include "tokenizer/testing/tokenizer_parts.h"
+
+namespace layard::tokenizer {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+const std::string kModel =
+    R"({"type":"WordPiece","unk_token":"?","continuing_subword_prefix":"##",)"
+    R"("max_input_chars_per_word":6,"vocab":{"?":0,"un":1,"##able":2,"##a":3,"u":4,"##n":5,)"
+    R"("\u00e9":6,"##\u00e9":7}})";
+
+void check(std::string_view text, const Ids& expected) {
+  const auto tokenizer = testing::load(testing::to_json({.model = kModel}));
+  ASSERT_NE(tokenizer, nullptr);
+  EXPECT_EQ(testing::encode(*tokenizer, text), expected) << text;
+}
+
+TEST(WordPiece, TakesTheLongestTokenFirst) {
+  check("un", {1});
+  check("unable", {1, 2});
+  check("una", {1, 3});
+  check("unn", {1, 5});
+  check("\u00e9\u00e9", {6, 7});
+}
+
+TEST(WordPiece, GivesUpOnTheWholeWord) {
+  check("unab", {0});
+  check("x", {0});
+  check("unannnn", {0});  // 7 characters
+  check("\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9", {6, 7, 7, 7, 7, 7});
+  check("\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9\u00e9", {0});
+}
+
+void check_refused(const std::string& model, ErrorCode code, std::string_view part) {
+  testing::check_refused(testing::to_json({.model = model}), code, part);
+}
+
+TEST(WordPiece, NeedsItsFields) {
+  check_refused(R"({"type":"WordPiece","vocab":{"?":0},"unk_token":"?",)"
+                R"("continuing_subword_prefix":"##"})",
+                ErrorCode::kArtifactIntegrity, "model.max_input_chars_per_word");
+  check_refused(R"({"type":"WordPiece","unk_token":"?"})", ErrorCode::kArtifactIntegrity,
+                "model.vocab");
+  check_refused(R"({"type":"WordPiece","vocab":{"a":0},"unk_token":"?",)"
+                R"("continuing_subword_prefix":"##","max_input_chars_per_word":9})",
+                ErrorCode::kUnsupportedModel, "model.unk_token");
+}
+
+}  // namespace
+}  // namespace layard::tokenizer

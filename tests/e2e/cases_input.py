@@ -1,0 +1,100 @@
+"""Bad input of every kind that reaches the binary: a typed error, never a crash or a hang."""
+
+import json
+import struct
+
+from harness import THREE_KINDS, Skip, case, check, check_equal
+
+DEPTH = 100_000
+REFUSED_S = 5
+
+
+def refuses(world, run, *types):
+    """Exit 2 with one of the error types, soon."""
+    check(run.code == 2 and run.stdout == "", f"expected a refusal\n{run}")
+    check(any(f"error: {name}: " in run.stderr for name in types),
+          f"expected one of {types}\n{run}")
+    check(run.seconds < REFUSED_S * world.slow, f"took {run.seconds:.1f} s\n{run}")
+    check(len(run.stderr) < 4000, "an error message must not repeat the whole input")
+
+
+@case
+def deep_json_everywhere(world):
+    """100,000 nested arrays, closed and unclosed, in every place where JSON is read."""
+    for deep in ("[" * DEPTH + "]" * DEPTH, "[" * DEPTH, '{"a":' * DEPTH + "1" + "}" * DEPTH):
+        path = world.write("deep.json", deep)
+        refuses(world, world.predict(world.model, f"@{path}"), "InvalidRequestError")
+        line = world.write("deep.jsonl", '{"state": %s, "questions": {}}\n' % deep)
+        batch = world.run("predict", world.model, "--batch", line)
+        check_equal(batch.code, 1, f"exit of a bad batch line\n{batch.stderr[:500]}")
+        check("InvalidRequestError" in batch.stdout, f"batch line: {batch.stdout[:300]}")
+    for name in ("rl_agent_config.json", "encoder/config.json", "tokenizer/tokenizer.json",
+                 "tokenizer/tokenizer_config.json"):
+        checkpoint = world.copy_of(world.golden("typed"), name.replace("/", "_"))
+        (checkpoint / name).write_text("[" * DEPTH + "]" * DEPTH)
+        refuses(world, world.predict(checkpoint, THREE_KINDS), "UnsupportedModelError",
+                "InvalidRequestError", "ArtifactIntegrityError", "IoError")
+
+
+@case
+def deep_context_is_bounded(world):
+    """A context that starts like JSON but is too deep is refused or read as text, soon."""
+    path = world.write("deep.json", "[" * DEPTH + "]" * DEPTH)
+    run = world.predict(world.model, THREE_KINDS, f"@{path}")
+    check(run.code in (0, 2), f"a typed outcome\n{run.stderr[:500]}")
+    if run.code == 2:
+        refuses(world, run, "InvalidRequestError")
+
+
+@case
+def broken_safetensors_are_refused(world):
+    """Every broken header of the bug inputs, put in the place of a checkpoint's weights."""
+    folder = world.shared("bug-inputs", "safetensors")
+    files = sorted(path for path in folder.glob("*.safetensors")
+                   if not path.name.startswith("ok"))
+    if not files:
+        raise Skip("no broken safetensors beside the checkout")
+    checkpoint = world.copy_of(world.golden("english"))
+    weights = checkpoint / "model.safetensors"
+    for path in files:
+        weights.write_bytes(path.read_bytes())
+        run = world.predict(checkpoint, THREE_KINDS)
+        refuses(world, run, "UnsupportedModelError", "ArtifactIntegrityError", "IoError",
+                "InvalidRequestError")
+
+
+@case
+def cut_weights_are_refused(world):
+    checkpoint = world.copy_of(world.golden("english"))
+    weights = checkpoint / "model.safetensors"
+    whole = weights.read_bytes()
+    (header_bytes,) = struct.unpack("<Q", whole[:8])
+    for kept in (0, 4, 8, 8 + header_bytes // 2, 8 + header_bytes, len(whole) - 1):
+        weights.write_bytes(whole[:kept])
+        refuses(world, world.predict(checkpoint, THREE_KINDS), "UnsupportedModelError",
+                "ArtifactIntegrityError", "IoError", "InvalidRequestError")
+    for name in ("model.safetensors", "rl_agent_config.json", "tokenizer/tokenizer.json",
+                 "encoder/config.json"):
+        partial = world.copy_of(world.golden("english"), "without_" + name.replace("/", "_"))
+        (partial / name).unlink()
+        run = world.predict(partial, THREE_KINDS)
+        refuses(world, run, "UnsupportedModelError", "IoError", "ArtifactIntegrityError")
+        check(name.rsplit("/", 1)[-1] in run.stderr, f"the message must name {name}\n{run}")
+
+
+@case
+def many_keys_are_quick(world):
+    questions = "{" + ",".join(f'"k{number}":1' for number in range(190_000)) + "}"
+    path = world.write("many.json", questions)
+    refuses(world, world.predict(world.model, f"@{path}"), "InvalidRequestError")
+
+
+@case
+def not_utf8_is_refused(world):
+    bad = world.write("bad.txt", b"caf\xe9")
+    refuses(world, world.predict(world.model, THREE_KINDS, f"@{bad}"), "InvalidRequestError")
+    bad_questions = world.write("bad.json", b'{"q":{"type":"noul","instructions":"caf\xe9"}}')
+    refuses(world, world.predict(world.model, f"@{bad_questions}"), "InvalidRequestError")
+    marked = world.write("bom.json", b"\xef\xbb\xbf" + json.dumps(THREE_KINDS).encode())
+    check_equal(list(world.predict(world.model, f"@{marked}").json()["answers"]),
+                list(THREE_KINDS), "questions behind a byte order mark")

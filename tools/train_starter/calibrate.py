@@ -1,0 +1,92 @@
+"""Fits one temperature per bucket (question type, option count) of a checkpoint.
+
+    python calibrate.py --model models/starter --data ../shared/datasets --out temperatures.json
+
+Temperatures fitted on the trained sources' own dev data come out too sharp for new texts. So each
+bucket is fitted on material that was never trained on: snips, two reading sets and every second
+line of heldout_requests.jsonl. A bucket with too few such rows is fitted on dev rows.
+"""
+
+import argparse
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import laya
+import numpy as np
+from laya.common import temp_bucket
+
+import evaluate
+
+GRID = np.exp(np.linspace(np.log(0.5), np.log(5.0), 120))
+ROWS_MIN = 60
+
+
+def negative_log_likelihood(logits: list, targets: list, temperature: float) -> float:
+    total = 0.0
+    for z, target in zip(logits, targets):
+        z = z / temperature
+        total += np.log(np.exp(z - z.max()).sum()) + z.max() - z[target]
+    return total / len(logits)
+
+
+def fit(groups: dict) -> float:
+    """Temperature with the least mean loss; every source in `groups` counts the same."""
+    losses = [np.mean([negative_log_likelihood(z, y, t) for z, y in groups.values()])
+              for t in GRID]
+    return float(GRID[int(np.argmin(losses))])
+
+
+def grouped(built: list, logits: list) -> dict:
+    """bucket -> source -> (logits, targets)."""
+    buckets = defaultdict(lambda: defaultdict(lambda: ([], [])))
+    for row, z in zip(built, logits):
+        if len(z) < 2:
+            continue
+        group = buckets[temp_bucket(row["kind"], len(z))][row["source"].split("/")[0]]
+        group[0].append(z)
+        group[1].append(row["target"])
+    return buckets
+
+
+def fit_all(held: dict, dev: dict) -> dict:
+    """Both temperature keys of rl_agent_config.json, and where each came from."""
+    by_options, basis = {}, {}
+    for bucket in sorted(set(held) | set(dev)):
+        sources = {"held-out": held.get(bucket, {}), "dev": dev.get(bucket, {})}
+        for name, groups in sources.items():
+            groups = {s: g for s, g in groups.items() if len(g[0]) >= 20}
+            count = sum(len(g[0]) for g in groups.values())
+            if count >= ROWS_MIN:
+                by_options[bucket] = round(fit(groups), 4)
+                basis[bucket] = {"on": name, "rows": count, "sources": sorted(groups)}
+                break
+    per_type = []
+    for name in ("choice", "score", "noul"):
+        merged = {}
+        for bucket, groups in dev.items():
+            if bucket.startswith(name):
+                merged.update({f"{bucket}/{s}": g for s, g in groups.items() if len(g[0]) >= 20})
+        per_type.append(round(fit(merged), 4) if merged else 1.0)
+    return {"temperature": per_type, "temperature_by_options": by_options, "basis": basis}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--model", required=True, help="folder of the exported checkpoint")
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    agent = laya.load(args.model, device="cpu")
+    held = evaluate.held_out_rows(args.data, agent.tok)
+    for part in (0, 1, 2):  # three wordings of the request question, fit half only
+        held += evaluate.request_rows(agent.tok, wording=part, lines="even")
+    dev = evaluate.dev_rows(args.data, agent.tok)
+    fitted = fit_all(grouped(held, evaluate.logits_of(agent.model, held)),
+                     grouped(dev, evaluate.logits_of(agent.model, dev)))
+    args.out.write_text(json.dumps(fitted, indent=2) + "\n", encoding="utf-8")
+    print(json.dumps(fitted, indent=2))
+
+
+if __name__ == "__main__":
+    main()
