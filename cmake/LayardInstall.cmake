@@ -31,5 +31,6 @@ install(FILES ${PROJECT_BINARY_DIR}/layard-config.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/layard)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/layard.pc.in ${PROJECT_BINARY_DIR}/layard.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/layard.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/starter DESTINATION ${CMAKE_INSTALL_DATADIR}/layard/models)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/models/starter
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/layard/models)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -94,5 +94,6 @@ function(layard_test name)
   if(NOT TEST_LABELS)
     set(TEST_LABELS fast)
   endif()
-  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT 600)
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS "${TEST_LABELS}" TIMEOUT 600)
 endfunction()

@@ -5,7 +5,7 @@ cd "$root_dir"
 jobs="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 reports_dir="$root_dir/build/reports"
 # Labels of tests that are not part of the fast set.
-not_fast='^(slow|soak)$'
+not_fast='^(slow|soak|per_isa)$'
 
 # Step lines go to stderr, with the time since the script began.
 step() { printf '\n== %s  [%d min %02d s]\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)) >&2; }

@@ -50,8 +50,8 @@ std::string fish_script(const CLI::App& app) {
     script += "complete -c layard -n __fish_use_subcommand -a " + command->get_name() + "\n";
     for (const CLI::Option* option : command->get_options()) {
       for (const std::string& name : option->get_lnames()) {
-        script += "complete -c layard -n '__fish_seen_subcommand_from " + command->get_name() + "' -l " +
-                  name + "\n";
+        script += "complete -c layard -n '__fish_seen_subcommand_from " + command->get_name() +
+                  "' -l " + name + "\n";
       }
     }
   }

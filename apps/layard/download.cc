@@ -13,11 +13,12 @@ int download(const Globals& globals, const std::vector<std::string>& models) {
   if (!resolved.ok()) return report(resolved.error());
   for (const std::string& model : models) {
     Progress progress(model);
-    const auto done = download_model(*resolved, globals.offline, model,
-                                     [&](std::string_view file, std::uint64_t bytes, std::uint64_t total) {
-                                       progress.set_label(model + "/" + std::string(file));
-                                       progress.update(bytes, total);
-                                     });
+    const auto done =
+        download_model(*resolved, globals.offline, model,
+                       [&](std::string_view file, std::uint64_t bytes, std::uint64_t total) {
+                         progress.set_label(model + "/" + std::string(file));
+                         progress.update(bytes, total);
+                       });
     if (!done.ok()) return report(done.error());
     std::cout << done->repository << "@" << done->revision.substr(0, 12) << " -> " << done->path
               << " (sha256 verified)\n";

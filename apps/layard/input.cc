@@ -14,8 +14,8 @@ Result<std::string> read_stream(std::istream& stream, const std::string& name) {
   while (stream.read(buffer, sizeof(buffer)) || stream.gcount() > 0) {
     text.append(buffer, static_cast<std::size_t>(stream.gcount()));
     if (text.size() > kInputBytesMax) {
-      return Error{ErrorCode::kInvalidRequest,
-                   name + " is over the limit of " + std::to_string(kInputBytesMax >> 20U) + " MiB"};
+      return Error{ErrorCode::kInvalidRequest, name + " is over the limit of " +
+                                                   std::to_string(kInputBytesMax >> 20U) + " MiB"};
     }
   }
   if (stream.bad()) return Error{ErrorCode::kIo, "cannot read " + name};

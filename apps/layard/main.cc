@@ -54,7 +54,8 @@ void add_globals(CLI::App& app, Globals& globals) {
   app.add_option("--models", globals.models_file, "JSON file of model name -> folder")
       ->check(CLI::ExistingFile);
   app.add_option("--isa", globals.isa, "Force kernels: scalar, avx2, avx512 or neon (for tests)");
-  app.add_option("--threads", globals.threads, "Threads of the cpu device (default: what is allowed)")
+  app.add_option("--threads", globals.threads,
+                 "Threads of the cpu device (default: what is allowed)")
       ->check(CLI::Range(1, 1024));
   app.set_version_flag("--version", std::string("layard ") + std::string(version()));
 }

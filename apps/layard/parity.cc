@@ -24,7 +24,8 @@ Result<Model::ParityReport> parity(const Globals& globals, const Options& option
     LAYARD_ASSIGN(goldens, read_file(options.goldens));
   }
   Progress progress("parity");
-  return model->parity(goldens, [&](std::size_t done, std::size_t total) { progress.update(done, total); });
+  return model->parity(goldens,
+                       [&](std::size_t done, std::size_t total) { progress.update(done, total); });
 }
 
 }  // namespace
@@ -39,7 +40,8 @@ void add_parity(CLI::App& app, const Globals& globals, Run& run) {
                       "JSON Lines of {state, questions, rows} or one object with cases "
                       "(default: goldens.jsonl in the model's folder)");
   command->add_option("--device", options->device, "auto, cpu, gpu or npu")->capture_default_str();
-  command->add_option("--dtype", options->dtype, "Number format of the forward pass")->capture_default_str();
+  command->add_option("--dtype", options->dtype, "Number format of the forward pass")
+      ->capture_default_str();
   command->callback([&globals, &run, options] {
     run = [&globals, options] {
       const auto result = parity(globals, *options);

@@ -70,11 +70,14 @@ class Batch {
     const auto results = model_.predict_many(requests, options_);
     std::size_t next = 0;
     for (const auto& line : lines_) {
-      const Result<Prediction> result = line.ok() ? results[next++] : Result<Prediction>(line.error());
+      const Result<Prediction> result =
+          line.ok() ? results[next++] : Result<Prediction>(line.error());
       failed_ = failed_ || !result.ok();
       CodecOptions codec;
       codec.layout = JsonLayout::kSpaced;
-      std::cout << (result.ok() ? print_prediction(*result, codec) : print_error(result.error(), codec)) << "\n";
+      std::cout << (result.ok() ? print_prediction(*result, codec)
+                                : print_error(result.error(), codec))
+                << "\n";
     }
     std::cout.flush();
     lines_.clear();
@@ -158,14 +161,18 @@ void add_predict(CLI::App& app, const Globals& globals, Run& run) {
   auto options = std::make_shared<Options>();
   command->add_option("model", options->model, "starter, a model name, or a checkpoint folder")
       ->capture_default_str();
-  command->add_option("--context", options->context,
-                      "The text; one that starts with [ or { and is JSON is taken as JSON (a list is a "
-                      "conversation)");
+  command->add_option(
+      "--context", options->context,
+      "The text; one that starts with [ or { and is JSON is taken as JSON (a list is a "
+      "conversation)");
   command->add_option("--questions", options->questions, "The questions, as JSON");
   command->add_option("--device", options->device, "auto, cpu, gpu or npu")->capture_default_str();
-  command->add_option("--dtype", options->dtype, "Number format of the forward pass")->capture_default_str();
-  command->add_option("--overflow", options->overflow,
-                      "What to do with a text that does not fit: cut it, give an error, or read it in windows")
+  command->add_option("--dtype", options->dtype, "Number format of the forward pass")
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--overflow", options->overflow,
+          "What to do with a text that does not fit: cut it, give an error, or read it in windows")
       ->check(CLI::IsMember({"cut", "error", "windows"}))
       ->capture_default_str();
   command->add_flag("--raw", options->raw, "Add each row's ids, markers and raw logits");

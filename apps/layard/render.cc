@@ -18,7 +18,8 @@ Result<std::string> render(const Globals& globals, const Options& options) {
   LAYARD_TRY(check_one_stdin(options.context, options.questions));
   LAYARD_ASSIGN(const std::string context, read_value("--context", options.context));
   LAYARD_ASSIGN(const std::string questions, read_value("--questions", options.questions));
-  LAYARD_ASSIGN(const ModelOptions resolved, model_options(globals, options.model, "auto", "float32"));
+  LAYARD_ASSIGN(const ModelOptions resolved,
+                model_options(globals, options.model, "auto", "float32"));
   LAYARD_ASSIGN(const std::unique_ptr<Model> model, Model::open(resolved));
   PredictOptions predict;
   predict.overflow = *overflow_policy_from_string(options.overflow);
@@ -28,13 +29,14 @@ Result<std::string> render(const Globals& globals, const Options& options) {
 }  // namespace
 
 void add_render(CLI::App& app, const Globals& globals, Run& run) {
-  CLI::App* command =
-      app.add_subcommand("render", "Show what the model would read: ids, tokens, options, what is cut");
+  CLI::App* command = app.add_subcommand(
+      "render", "Show what the model would read: ids, tokens, options, what is cut");
   auto options = std::make_shared<Options>();
   command->add_option("model", options->model, "starter, a model name, or a checkpoint folder")
       ->capture_default_str();
   command->add_option("--context", options->context, "The text, @FILE or -");
-  command->add_option("--questions", options->questions, "The questions as JSON, @FILE or -")->required();
+  command->add_option("--questions", options->questions, "The questions as JSON, @FILE or -")
+      ->required();
   command->add_option("--overflow", options->overflow, "cut, error or windows")
       ->check(CLI::IsMember({"cut", "error", "windows"}))
       ->capture_default_str();

@@ -46,16 +46,19 @@ Block block(const ChoiceAnswer& answer) {
 }
 
 Block block(const ScoreAnswer& answer) {
-  Block out{fixed(answer.score, "%.2f") + " of 0-" + std::to_string(answer.legend.size() - 1), {},
+  Block out{fixed(answer.score, "%.2f") + " of 0-" + std::to_string(answer.legend.size() - 1),
+            {},
             answer.answer_confidence};
   for (std::size_t i = 0; i < answer.legend.size(); ++i) {
-    out.options.push_back({std::to_string(i) + " " + printable(answer.legend[i]), answer.probabilities[i]});
+    out.options.push_back(
+        {std::to_string(i) + " " + printable(answer.legend[i]), answer.probabilities[i]});
   }
   return out;
 }
 
 Block block(const NoulAnswer& answer) {
-  return {answer.noul >= 0.5 ? "yes" : "no", {{"yes", answer.noul}, {"no", 1 - answer.noul}},
+  return {answer.noul >= 0.5 ? "yes" : "no",
+          {{"yes", answer.noul}, {"no", 1 - answer.noul}},
           answer.answer_confidence};
 }
 
@@ -81,8 +84,9 @@ std::string answers_table(const AnswerSet& answers) {
   std::string out;
   for (const Answer& answer : answers.answers) {
     const Block shown = std::visit([](const auto& value) { return block(value); }, answer.value);
-    out += printable(answer.id) + ": " + shown.answer + "  (" + std::string(to_string(answer.type())) +
-           ", confidence " + fixed(shown.answer_confidence * 100, "%.1f") + "%)\n";
+    out += printable(answer.id) + ": " + shown.answer + "  (" +
+           std::string(to_string(answer.type())) + ", confidence " +
+           fixed(shown.answer_confidence * 100, "%.1f") + "%)\n";
     std::size_t columns = 0;
     for (const Option& option : shown.options) columns = std::max(columns, width(option.name));
     columns = std::min<std::size_t>(columns, 48);
@@ -99,7 +103,8 @@ std::string answers_table(const AnswerSet& answers) {
            std::to_string(usage.state_tokens) + " tokens did not fit and were cut";
   }
   out += "\n";
-  for (const std::string& warning : answers.warnings) out += "warning: " + printable(warning) + "\n";
+  for (const std::string& warning : answers.warnings)
+    out += "warning: " + printable(warning) + "\n";
   return out;
 }
 

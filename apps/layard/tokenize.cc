@@ -38,7 +38,8 @@ int run_batch(const Tokenizer& tokenizer, const std::string& path) {
   for (std::string line; std::getline(input, line);) {
     if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
     auto text = parse_text_line(line);
-    Result<std::string> result = text.ok() ? tokenize(tokenizer, *text) : Result<std::string>(text.error());
+    Result<std::string> result =
+        text.ok() ? tokenize(tokenizer, *text) : Result<std::string>(text.error());
     failed = failed || !result.ok();
     CodecOptions codec;
     codec.layout = JsonLayout::kSpaced;
@@ -65,9 +66,11 @@ int run_tokenize(const Globals& globals, const Options& options, bool text_given
 }  // namespace
 
 void add_tokenize(CLI::App& app, const Globals& globals, Run& run) {
-  CLI::App* command = app.add_subcommand("tokenize", "Token ids and tokens of a text, as JSON Lines");
+  CLI::App* command =
+      app.add_subcommand("tokenize", "Token ids and tokens of a text, as JSON Lines");
   auto options = std::make_shared<Options>();
-  command->add_option("model", options->model, "starter, a model name, a folder, or a tokenizer.json")
+  command
+      ->add_option("model", options->model, "starter, a model name, a folder, or a tokenizer.json")
       ->capture_default_str();
   command->add_option("--text", options->text, "The text, @FILE or -");
   command->add_option("--batch", options->batch, "JSON Lines of {\"text\"}, FILE or -");

@@ -19,11 +19,13 @@ std::string text_of(int words) {
   return text;
 }
 
-double milliseconds(layard::Model& model, const std::vector<Request>& requests, std::int64_t& length) {
+double milliseconds(layard::Model& model, const std::vector<Request>& requests,
+                    std::int64_t& length) {
   const auto start = std::chrono::steady_clock::now();
-  const auto results = model.predict_many(requests, {});
-  const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
-  length = results.front().value().runtime.sequence_length;
+  auto results = model.predict_many(requests, {});
+  const std::chrono::duration<double, std::milli> elapsed =
+      std::chrono::steady_clock::now() - start;
+  length = results.front()->runtime.sequence_length;
   return elapsed.count();
 }
 
@@ -45,8 +47,9 @@ int main(int argc, char** argv) {
   while (std::cin >> words >> rows) {
     Request request;
     request.state.text = text_of(words);
-    request.questions =
-        layard::parse_questions(R"({"q":{"type":"noul","instructions":"Is money asked back?"}})", {}).value();
+    request.questions = layard::parse_questions(
+                            R"({"q":{"type":"noul","instructions":"Is money asked back?"}})", {})
+                            .value();
     const std::vector<Request> requests(static_cast<std::size_t>(rows), request);
     std::int64_t length = 0;
     const double elapsed = milliseconds(*model, requests, length);

@@ -1,7 +1,7 @@
 """Layard's cpu backend beside PyTorch (the upstream package) on the same checkpoint and rows.
 
-    python bench/forward/compare.py --checkpoint build/large --binary build/release/bench/bench_forward \
-        --out bench/results/forward_<cpu>.json
+    python bench/forward/compare.py --checkpoint build/large \
+        --binary build/release/bench/bench_forward --out bench/results/forward_<cpu>.json
 
 Text in, answer out, one thread setting for both, measured in turn in one run; medians and their
 ratio are reported. Needs the packages of tools/train_starter/requirements.txt.
@@ -73,11 +73,13 @@ def main() -> None:
                      for _ in range(arguments.rounds)]
             layard_ms = statistics.median(p[0][0] for p in pairs)
             torch_ms = statistics.median(p[1] for p in pairs)
-            records.append({"tokens": pairs[0][0][1], "rows": rows, "layard_ms": round(layard_ms, 3),
-                            "torch_ms": round(torch_ms, 3), "torch_over_layard": round(torch_ms / layard_ms, 3)})
+            records.append({"tokens": pairs[0][0][1], "rows": rows,
+                            "layard_ms": round(layard_ms, 3), "torch_ms": round(torch_ms, 3),
+                            "torch_over_layard": round(torch_ms / layard_ms, 3)})
             print(records[-1], flush=True)
     result = {"cpu": cpu_name(), "threads": arguments.threads, "rounds": arguments.rounds,
-              "checkpoint": Path(arguments.checkpoint).name, "torch": torch.__version__, "records": records}
+              "checkpoint": Path(arguments.checkpoint).name, "torch": torch.__version__,
+              "records": records}
     if arguments.out:
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
         arguments.out.write_text(json.dumps(result, indent=1) + "\n")

@@ -99,6 +99,10 @@ class [[nodiscard]] Result {
     if (!ok()) throw Exception(error());
     return **this;
   }
+  const T& value() const& {
+    if (!ok()) throw Exception(error());
+    return **this;
+  }
   T&& value() && {
     if (!ok()) throw Exception(error());
     return std::move(**this);

@@ -140,13 +140,13 @@ class LAYARD_EXPORT Model {
   ~Model();
 
   /// Answers `questions` about `state`. No questions: empty answers, nothing is loaded or run.
-  /// Errors: kInvalidRequest, kUnsupportedShape, those of open() when lazy, kInternal when the model
-  /// gave a number that is not finite.
+  /// Errors: kInvalidRequest, kUnsupportedShape, those of open() when lazy, kInternal when the
+  /// model gave a number that is not finite.
   Result<Prediction> predict(const State& state, const QuestionSet& questions,
                              const PredictOptions& options);
 
-  /// Answers many requests in shared forward passes; results are those of single calls, bit for bit.
-  /// A request's own overflow policy wins over `options`.
+  /// Answers many requests in shared forward passes; results are those of single calls, bit for
+  /// bit. A request's own overflow policy wins over `options`.
   std::vector<Result<Prediction>> predict_many(std::span<const Request> requests,
                                                const PredictOptions& options);
 
@@ -157,8 +157,8 @@ class LAYARD_EXPORT Model {
   Result<std::string> predict_json(std::string_view context, std::string_view questions,
                                    const CodecOptions& codec, const PredictOptions& options);
 
-  /// What the model would read: each question's ids, tokens, option spans and what was cut. Runs no
-  /// forward pass.
+  /// What the model would read: each question's ids, tokens, option spans and what was cut. Runs
+  /// no forward pass.
   Result<std::string> render_json(std::string_view context, std::string_view questions,
                                   const CodecOptions& codec, const PredictOptions& options);
 

@@ -24,13 +24,15 @@ TEST(Errors, TableComplete) {
     EXPECT_EQ(static_cast<std::size_t>(info.code), next++);
     EXPECT_EQ(&error_info(info.code), &error_table()[static_cast<std::size_t>(info.code)]);
     std::ostringstream row;
-    row << "| " << info.type_name << " | " << info.http_status << " | " << info.exit_code << " | " << info.c_status
-        << " | " << info.remedy << " |";
+    row << "| " << info.type_name << " | " << info.http_status << " | " << info.exit_code << " | "
+        << info.c_status << " | " << info.remedy << " |";
     EXPECT_NE(text.find(row.str()), std::string::npos) << row.str();
   }
   EXPECT_EQ(next, static_cast<std::size_t>(ErrorCode::kInternal) + 1);
   std::size_t rows = 0;
-  for (std::size_t at = text.find("Error | "); at != std::string::npos; at = text.find("Error | ", at + 1)) ++rows;
+  for (std::size_t at = text.find("Error | "); at != std::string::npos;
+       at = text.find("Error | ", at + 1))
+    ++rows;
   EXPECT_EQ(rows, error_table().size()) << "docs/errors.md has a row the code does not know";
 }
 

@@ -8,7 +8,8 @@ namespace layard::base {
 
 std::filesystem::path install_dir() {
   Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&install_dir), &info) == 0 || info.dli_fname == nullptr) {
+  if (dladdr(reinterpret_cast<const void*>(&install_dir), &info) == 0 ||
+      info.dli_fname == nullptr) {
     return {};
   }
   std::error_code error;

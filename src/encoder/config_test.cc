@@ -5,8 +5,8 @@
 namespace layard::encoder {
 namespace {
 
-constexpr const char* kSizes =
-    R"("vocab_size":100,"hidden_size":64,"intermediate_size":96,"num_hidden_layers":28,"num_attention_heads":4)";
+constexpr const char* kSizes = R"("vocab_size":100,"hidden_size":64,"intermediate_size":96,)"
+                               R"("num_hidden_layers":28,"num_attention_heads":4)";
 
 Result<EncoderConfig> parse(const std::string& rest) {
   return EncoderConfig::parse("{" + std::string(kSizes) + "," + rest + "}", "config.json");
@@ -32,17 +32,19 @@ void check_same_pattern(const EncoderConfig& config) {
 }
 
 TEST(EncoderConfig, OldAndNewSpellingsMeanTheSame) {
-  const auto old_form = parse(
-      R"("model_type":"modernbert","global_attn_every_n_layers":3,"global_rope_theta":160000,"local_rope_theta":10000)");
+  const auto old_form = parse(R"("model_type":"modernbert","global_attn_every_n_layers":3,)"
+                              R"("global_rope_theta":160000,"local_rope_theta":10000)");
   ASSERT_TRUE(old_form.ok()) << old_form.error().message;
   check_same_pattern(*old_form);
   std::string types;
   for (int i = 0; i < 28; ++i)
     types += std::string(i ? "," : "") + (i % 3 ? "\"sliding_attention\"" : "\"full_attention\"");
-  const auto new_form = parse(
-      R"("model_type":"modernbert","global_attn_every_n_layers":5,"global_rope_theta":7,"local_rope_theta":7,"layer_types":[)" +
-      types +
-      R"(],"rope_parameters":{"full_attention":{"rope_type":"default","rope_theta":160000},"sliding_attention":{"rope_theta":10000.0}})");
+  const auto new_form =
+      parse(R"("model_type":"modernbert","global_attn_every_n_layers":5,"global_rope_theta":7,)"
+            R"("local_rope_theta":7,"layer_types":[)" +
+            types +
+            R"(],"rope_parameters":{"full_attention":{"rope_type":"default","rope_theta":160000},)"
+            R"("sliding_attention":{"rope_theta":10000.0}})");
   ASSERT_TRUE(new_form.ok()) << new_form.error().message;
   check_same_pattern(*new_form);
 }

@@ -137,8 +137,7 @@ class RowForward {
         row_.options[i] != row_.options[j]) {
       return false;
     }
-    return sees == Sees::kOwnOption ||
-           std::abs(position(i) - position(j)) <= w_.config.half_window;
+    return sees == Sees::kOwnOption || std::abs(position(i) - position(j)) <= w_.config.half_window;
   }
 
   // qkv [tokens, 3d] -> context [tokens, d]
@@ -186,7 +185,8 @@ class RowForward {
     Matrix qkv = project(normed(x_, layer.attention_norm, w_.config.norm_eps), layer.qkv[0]);
     rotate(qkv, 0, heads, theta);
     rotate(qkv, 1, heads, theta);
-    add(project(attend(qkv, heads, sliding ? Sees::kOwnOptionNear : Sees::kOwnOption), layer.attention_out));
+    add(project(attend(qkv, heads, sliding ? Sees::kOwnOptionNear : Sees::kOwnOption),
+                layer.attention_out));
     const Matrix wide = project(normed(x_, layer.mlp_norm, w_.config.norm_eps), layer.mlp_in);
     const auto f = static_cast<std::size_t>(w_.config.intermediate_size);
     Matrix gated(tokens_ * f);

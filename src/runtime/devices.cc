@@ -16,25 +16,29 @@ Result<DeviceChoice> choose_device(const std::string& device) {
 
 Status check_options(const ModelOptions& options) {
   const auto& known = {"float32", "float16", "bfloat16", "int8", "auto"};
-  if (std::none_of(known.begin(), known.end(), [&](const char* name) { return options.dtype == name; })) {
-    return Error{ErrorCode::kInvalidRequest,
-                 "unknown dtype '" + options.dtype + "'; use float32, float16, bfloat16, int8 or auto"};
+  if (std::none_of(known.begin(), known.end(),
+                   [&](const char* name) { return options.dtype == name; })) {
+    return Error{ErrorCode::kInvalidRequest, "unknown dtype '" + options.dtype +
+                                                 "'; use float32, float16, bfloat16, int8 or auto"};
   }
   if (options.environment.threads < 0 || options.environment.threads > 1024) {
-    return Error{ErrorCode::kInvalidRequest, "threads must be from 1 to 1024, or 0 for what is allowed"};
+    return Error{ErrorCode::kInvalidRequest,
+                 "threads must be from 1 to 1024, or 0 for what is allowed"};
   }
   return {};
 }
 
 Status require_runnable(const DeviceChoice& choice, const std::string& dtype) {
   if (choice.request == DeviceRequest::kGpu) {
-    return Error{ErrorCode::kBackendUnavailable,
-                 "device gpu: the module backend_mlx.so is not part of this build; use --device cpu"};
+    return Error{
+        ErrorCode::kBackendUnavailable,
+        "device gpu: the module backend_mlx.so is not part of this build; use --device cpu"};
   }
   if (choice.request == DeviceRequest::kNpu) {
-    return Error{ErrorCode::kBackendUnavailable,
-                 "device npu: the module backend_openvino.so is not part of this build; use --device "
-                 "cpu"};
+    return Error{
+        ErrorCode::kBackendUnavailable,
+        "device npu: the module backend_openvino.so is not part of this build; use --device "
+        "cpu"};
   }
   if (dtype != "float32") {
     return Error{ErrorCode::kBackendUnavailable,

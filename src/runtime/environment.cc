@@ -15,9 +15,9 @@ Result<int> read_count(const base::Env& env, const char* name, int fallback, int
   int value = 0;
   const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
   if (error != std::errc() || end != text->data() + text->size() || value < 0 || value > most) {
-    return Error{ErrorCode::kInvalidRequest, std::string(name) + " must be a whole number from 0 to " +
-                                                 std::to_string(most) + ", got '" +
-                                                 text->substr(0, 40) + "'"};
+    return Error{ErrorCode::kInvalidRequest,
+                 std::string(name) + " must be a whole number from 0 to " + std::to_string(most) +
+                     ", got '" + text->substr(0, 40) + "'"};
   }
   return value;
 }

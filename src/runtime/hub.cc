@@ -1,7 +1,8 @@
 // `layard download` and paths of models that are on this machine.
+#include "checkpoint/hub.h"
+
 #include "base/filesystem.h"
 #include "checkpoint/checkpoint_folder.h"
-#include "checkpoint/hub.h"
 #include "layard/model.h"
 #include "runtime/resolve.h"
 

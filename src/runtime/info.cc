@@ -87,7 +87,8 @@ JsonValue environment_json(const Environment& environment, bool local_files_only
 
 JsonValue artifacts_json(const checkpoint::ModelSpec& spec) {
   JsonValue out = JsonValue::object();
-  for (const std::int64_t bucket : spec.npu_buckets) out.set(std::to_string(bucket), text("missing"));
+  for (const std::int64_t bucket : spec.npu_buckets)
+    out.set(std::to_string(bucket), text("missing"));
   return out;
 }
 
@@ -188,12 +189,13 @@ std::string model_info(const ModelOptions& options, const DeviceChoice& device,
   out.set("isa", loaded != nullptr ? text(loaded->isa()) : JsonValue::null());
   out.set("npu_ready", JsonValue::boolean(false));
   JsonValue auto_npu = JsonValue::object();
-  auto_npu.set("unavailable", device.request == DeviceRequest::kAuto ? text(device.reason)
-                                                                     : JsonValue::null());
+  auto_npu.set("unavailable",
+               device.request == DeviceRequest::kAuto ? text(device.reason) : JsonValue::null());
   auto_npu.set("buckets", JsonValue::array());
   auto_npu.set("tie_buckets", JsonValue::array());
   out.set("auto_npu", std::move(auto_npu));
-  if (loaded != nullptr && loaded->identity().remapped) out.set("remapped", JsonValue::boolean(true));
+  if (loaded != nullptr && loaded->identity().remapped)
+    out.set("remapped", JsonValue::boolean(true));
   return write_json(out, base::JsonStyle::kIndent1);
 }
 

@@ -8,9 +8,12 @@ namespace layard::runtime {
 
 inline base::JsonStyle json_style(JsonLayout layout) {
   switch (layout) {
-    case JsonLayout::kIndented: return base::JsonStyle::kIndent1;
-    case JsonLayout::kSpaced: return base::JsonStyle::kPython;
-    case JsonLayout::kCompact: break;
+    case JsonLayout::kIndented:
+      return base::JsonStyle::kIndent1;
+    case JsonLayout::kSpaced:
+      return base::JsonStyle::kPython;
+    case JsonLayout::kCompact:
+      break;
   }
   return base::JsonStyle::kCompact;
 }

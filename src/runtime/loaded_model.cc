@@ -33,8 +33,9 @@ class CachedEncoder final : public decision::TextEncoder {
 
 Status LoadedModel::load_tokenizer(const ModelOptions& options) {
   const std::string path = folder_.files.tokenizer.string();
-  LAYARD_ASSIGN(const std::string json, base::real_filesystem().read_text(
-                                            folder_.files.tokenizer, checkpoint::kTokenizerBytesMax));
+  LAYARD_ASSIGN(
+      const std::string json,
+      base::real_filesystem().read_text(folder_.files.tokenizer, checkpoint::kTokenizerBytesMax));
   auto tokens = tokenizer::Tokenizer::from_json(json);
   if (!tokens.ok()) return Error{tokens.error().code, "'" + path + "': " + tokens.error().message};
   tokenizer_ = *std::move(tokens);
@@ -47,11 +48,14 @@ Status LoadedModel::load_tokenizer(const ModelOptions& options) {
   tools_.spec.mask_id = special.mask_id;
   tools_.spec.pad_id = special.pad_id;
   tools_.spec.mask_text = special.mask_text;
-  tools_.spec.parallel_options = folder_.config.option_layout == checkpoint::OptionLayout::kParallel;
+  tools_.spec.parallel_options =
+      folder_.config.option_layout == checkpoint::OptionLayout::kParallel;
   id_cache_ = std::make_unique<tokenizer::IdCache>(options.environment.token_cache_entries);
   text_encoder_ = std::make_unique<CachedEncoder>(tokenizer_, *id_cache_);
   tools_.encoder = text_encoder_.get();
-  tools_.decode = [tokens = tokenizer_](std::span<const std::int32_t> ids) { return tokens->decode(ids); };
+  tools_.decode = [tokens = tokenizer_](std::span<const std::int32_t> ids) {
+    return tokens->decode(ids);
+  };
   return {};
 }
 
@@ -62,8 +66,9 @@ Status LoadedModel::load_weights(const ModelOptions& options) {
   const auto tokens = static_cast<std::int64_t>(tokenizer_->vocab_size());
   if (tokens > config.vocab_size) {
     return Error{ErrorCode::kUnsupportedModel,
-                 "'" + folder_.files.folder.string() + "': the tokenizer has " + std::to_string(tokens) +
-                     " tokens but the encoder only " + std::to_string(config.vocab_size) + " embeddings"};
+                 "'" + folder_.files.folder.string() + "': the tokenizer has " +
+                     std::to_string(tokens) + " tokens but the encoder only " +
+                     std::to_string(config.vocab_size) + " embeddings"};
   }
   const encoder::HeadConfig head{static_cast<int>(folder_.config.head_layers),
                                  static_cast<int>(folder_.config.act_outputs)};
@@ -72,7 +77,8 @@ Status LoadedModel::load_weights(const ModelOptions& options) {
                               [this](std::string_view name) { return folder_.weights.find(name); },
                               folder_.files.folder.string()));
   LAYARD_TRY(folder_.weights.check_finite());
-  LAYARD_ASSIGN(const kernels::KernelTable* table, kernels::select_kernels(options.environment.force_isa));
+  LAYARD_ASSIGN(const kernels::KernelTable* table,
+                kernels::select_kernels(options.environment.force_isa));
   LAYARD_TRY(kernels::self_test(*table));
   isa_ = table->name;
   backends::cpu::CpuOptions cpu;
@@ -86,7 +92,8 @@ Status LoadedModel::load_weights(const ModelOptions& options) {
 
 Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const ModelIdentity& identity,
                                                        const ModelOptions& options) {
-  LAYARD_ASSIGN(checkpoint::CheckpointFolder folder, checkpoint::CheckpointFolder::open(identity.folder));
+  LAYARD_ASSIGN(checkpoint::CheckpointFolder folder,
+                checkpoint::CheckpointFolder::open(identity.folder));
   std::unique_ptr<LoadedModel> model(new LoadedModel(std::move(folder)));
   model->identity_ = identity;
   base::JsonValue temperatures = base::JsonValue::object();

@@ -7,10 +7,10 @@
 #include "base/clock.h"
 #include "encoder/reference.h"
 #include "runtime/devices.h"
-#include "runtime/loaded_model.h"
-#include "runtime/prepare.h"
 #include "runtime/info.h"
+#include "runtime/loaded_model.h"
 #include "runtime/parity_run.h"
+#include "runtime/prepare.h"
 #include "runtime/render.h"
 #include "runtime/resolve.h"
 #include "validation/parity.h"
@@ -58,7 +58,8 @@ struct Model::Impl {
       while (last < rows.size() && tokens + rows[last].ids.size() <= kTokensPerRun) {
         tokens += rows[last++].ids.size();
       }
-      LAYARD_TRY(model.run(rows.subspan(first, last - first), outputs.subspan(first, last - first)));
+      LAYARD_TRY(
+          model.run(rows.subspan(first, last - first), outputs.subspan(first, last - first)));
       first = last;
     }
     return {};
@@ -74,7 +75,8 @@ struct Model::Impl {
     info.sequence_length = static_cast<std::int64_t>(prepared.longest_row());
     info.question_count = static_cast<std::int64_t>(questions);
     info.routing_reason = device.reason;
-    info.artifact_revision = "cpu:" + model.identity().weights_sha256.substr(0, 12) + ":" + options.dtype;
+    info.artifact_revision =
+        "cpu:" + model.identity().weights_sha256.substr(0, 12) + ":" + options.dtype;
     info.dtype = options.dtype;
     info.truncated = prepared.truncated();
     return info;
@@ -102,8 +104,8 @@ std::vector<RawRow> raw_rows(const Job& job, std::span<const encoder::RowOutput>
   std::size_t at = 0;
   for (const auto& pass : job.prepared.passes) {
     for (std::size_t i = 0; i < pass.size(); ++i, ++at) {
-      raw.push_back({job.questions->questions[i].id, pass[i].ids, pass[i].markers, outputs[at].logits,
-                     decision::act_softmax(outputs[at].act)});
+      raw.push_back({job.questions->questions[i].id, pass[i].ids, pass[i].markers,
+                     outputs[at].logits, decision::act_softmax(outputs[at].act)});
     }
   }
   return raw;
@@ -239,12 +241,12 @@ Result<std::string> Model::render_json(std::string_view context, std::string_vie
 Result<Model::ParityReport> Model::parity(
     std::string_view goldens, const std::function<void(std::size_t, std::size_t)>& progress) {
   LAYARD_ASSIGN(LoadedModel * model, impl_->ensure_loaded());
-  return runtime::run_parity(*model, goldens, impl_->options.dtype,
-                             [&](std::span<const encoder::ModelRow> rows,
-                                 std::span<encoder::RowOutput> outputs) {
-                               return impl_->run_rows(*model, rows, outputs);
-                             },
-                             progress);
+  return runtime::run_parity(
+      *model, goldens, impl_->options.dtype,
+      [&](std::span<const encoder::ModelRow> rows, std::span<encoder::RowOutput> outputs) {
+        return impl_->run_rows(*model, rows, outputs);
+      },
+      progress);
 }
 
 std::string Model::info_json() {

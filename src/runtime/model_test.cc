@@ -1,42 +1,20 @@
 #include "layard/model.h"
 
-#include <gtest/gtest.h>
-
 #include <thread>
 
 #include "base/json.h"
-#include "support/temp_dir.h"
-#include "support/tiny_checkpoint.h"
+#include "support/tiny_model.h"
 
 namespace layard {
 namespace {
 
 constexpr const char* kQuestions =
-    R"({"team":{"type":"choice","instructions":"which","criteria":{"a":"first","b":null,"c":"third"}},
+    R"({"team":{"type":"choice","instructions":"which",
+                "criteria":{"a":"first","b":null,"c":"third"}},
         "level":{"type":"score","instructions":"how much","criteria":["low","high"]},
         "yes":{"type":"noul","instructions":"is it so"}})";
 
-class ModelTest : public ::testing::Test {
- protected:
-  void SetUp() override { testing::write_tiny_checkpoint(folder_.path(), {}); }
-
-  ModelOptions options() {
-    ModelOptions options;
-    options.model = folder_.path().string();
-    options.environment.threads = 1;
-    options.log = [this](std::string_view, std::string_view message) { log_ += std::string(message) + "\n"; };
-    return options;
-  }
-
-  std::unique_ptr<Model> open() {
-    auto model = Model::open(options());
-    EXPECT_TRUE(model.ok()) << model.error().message;
-    return *std::move(model);
-  }
-
-  testing::TempDir folder_;
-  std::string log_;
-};
+using ModelTest = testing::TinyModel;
 
 base::JsonValue parse(const Result<std::string>& json) {
   EXPECT_TRUE(json.ok()) << json.error().message;
@@ -54,18 +32,20 @@ TEST_F(ModelTest, AnswersKeepOrderAndFields) {
   EXPECT_EQ(keys(root), (std::vector<std::string>{"model", "answers", "usage", "runtime"}));
   EXPECT_EQ(keys(*root.find("answers")), (std::vector<std::string>{"team", "level", "yes"}));
   EXPECT_EQ(keys(*root.find("answers")->find("team")),
-            (std::vector<std::string>{"type", "choice", "probabilities", "confidence", "answer_confidence", "action"}));
+            (std::vector<std::string>{"type", "choice", "probabilities", "confidence",
+                                      "answer_confidence", "action"}));
 }
 
 TEST_F(ModelTest, RuntimeInfoFields) {
   const auto root = parse(open()->predict_json("some text", kQuestions, {}, {}));
   const auto& runtime = *root.find("runtime");
   EXPECT_EQ(keys(runtime),
-            (std::vector<std::string>{"backend", "device", "model", "model_revision", "sequence_length",
-                                      "question_count", "routing_reason", "artifact_revision", "latency_ms",
-                                      "compute_units", "buckets", "dtype", "execution", "queue_wait_ms", "device_ms",
-                                      "cpu_backlog_ms", "npu_backlog_ms", "request_id", "truncated",
-                                      "model_routing"}));
+            (std::vector<std::string>{
+                "backend",         "device",         "model",          "model_revision",
+                "sequence_length", "question_count", "routing_reason", "artifact_revision",
+                "latency_ms",      "compute_units",  "buckets",        "dtype",
+                "execution",       "queue_wait_ms",  "device_ms",      "cpu_backlog_ms",
+                "npu_backlog_ms",  "request_id",     "truncated",      "model_routing"}));
   EXPECT_EQ(runtime.find("backend")->text(), "cpu");
   EXPECT_EQ(runtime.find("routing_reason")->text(), "npu_runtime_unavailable");
   EXPECT_EQ(runtime.find("question_count")->as_int64().value(), 3);
@@ -82,7 +62,8 @@ TEST_F(ModelTest, NoQuestionsRunsNothing) {
   ASSERT_TRUE(model.ok()) << model.error().message;
   const auto root = parse((*model)->predict_json("x", "{}", {}, {}));
   EXPECT_EQ(root.find("answers")->size(), 0U);
-  EXPECT_EQ(write_json(*root.find("usage"), base::JsonStyle::kCompact), R"({"input_tokens":0,"output_tokens":0})");
+  EXPECT_EQ(write_json(*root.find("usage"), base::JsonStyle::kCompact),
+            R"({"input_tokens":0,"output_tokens":0})");
   EXPECT_EQ(root.find("runtime")->find("backend")->text(), "none");
   EXPECT_EQ(root.find("runtime")->find("device")->text(), "none");
   EXPECT_EQ(root.find("runtime")->find("routing_reason")->text(), "no_questions");
@@ -214,7 +195,9 @@ TEST_F(ModelTest, ErrorsAreTyped) {
 TEST_F(ModelTest, PredictJsonReadsRequests) {
   const auto model = open();
   EXPECT_TRUE(model->predict_json(R"({"state":"x","questions":["Is it?"]})", {}).ok());
-  EXPECT_TRUE(model->predict_json(R"({"context":{"a":1},"questions":["Is it?"],"overflow":"windows"})", {}).ok());
+  EXPECT_TRUE(
+      model->predict_json(R"({"context":{"a":1},"questions":["Is it?"],"overflow":"windows"})", {})
+          .ok());
   for (const char* bad : {"", "[]", "{}", R"({"state":"x","context":"y","questions":{}})",
                           R"({"state":null,"questions":{}})", R"({"state":"x","questions":[1]})",
                           R"({"state":"x","questions":{},"overflow":"maybe"})"}) {

@@ -12,7 +12,8 @@ using validation::ReferenceRow;
 
 constexpr std::uint64_t kGoldensBytesMax = std::uint64_t{256} << 20U;
 
-Result<std::vector<ReferenceRow>> build_rows(const LoadedModel& model, const ReferenceCase& reference) {
+Result<std::vector<ReferenceRow>> build_rows(const LoadedModel& model,
+                                             const ReferenceCase& reference) {
   LAYARD_ASSIGN(const State state, decision::read_state(reference.state));
   LAYARD_ASSIGN(const QuestionSet questions, decision::read_questions(reference.questions, {}));
   LAYARD_ASSIGN(const PreparedRequest prepared,
@@ -32,9 +33,10 @@ Result<std::string> shipped_goldens(const LoadedModel& model) {
   const auto path = std::filesystem::path(model.identity().folder) / "goldens.jsonl";
   auto text = base::real_filesystem().read_text(path, kGoldensBytesMax);
   if (text.ok()) return text;
-  return Error{ErrorCode::kInvalidRequest, "model '" + model.identity().name +
-                                               "' ships no goldens.jsonl; name reference outputs with "
-                                               "--goldens FILE"};
+  return Error{ErrorCode::kInvalidRequest,
+               "model '" + model.identity().name +
+                   "' ships no goldens.jsonl; name reference outputs with "
+                   "--goldens FILE"};
 }
 
 }  // namespace
@@ -50,7 +52,8 @@ Result<Model::ParityReport> run_parity(const LoadedModel& model, std::string_vie
   LAYARD_ASSIGN(const std::vector<ReferenceCase> cases, validation::read_reference(goldens));
   validation::GateOptions options;
   options.precision = dtype;
-  options.tolerance = dtype == "float32" ? validation::kToleranceFloat32 : validation::kToleranceFloat16;
+  options.tolerance =
+      dtype == "float32" ? validation::kToleranceFloat32 : validation::kToleranceFloat16;
   const bool parallel = model.tools().spec.parallel_options;
   if (parallel) {
     return Error{ErrorCode::kInvalidRequest,
@@ -59,8 +62,9 @@ Result<Model::ParityReport> run_parity(const LoadedModel& model, std::string_vie
   const validation::BuildRows build = [&](const ReferenceCase& reference) {
     return build_rows(model, reference);
   };
-  LAYARD_ASSIGN(const validation::GateSummary summary,
-                validation::evaluate(cases, model.calibration(), forward, build, options, progress));
+  LAYARD_ASSIGN(
+      const validation::GateSummary summary,
+      validation::evaluate(cases, model.calibration(), forward, build, options, progress));
   base::JsonValue json = validation::to_json(summary);
   json.set("model", base::JsonValue::string(model.identity().name));
   json.set("device", base::JsonValue::string("cpu"));

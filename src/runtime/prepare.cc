@@ -13,7 +13,8 @@ Result<PreparedRequest> prepare_windows(const State& state, const QuestionSet& q
                                         const PromptTools& tools) {
   std::vector<std::size_t> head_tokens;
   for (const Question& question : questions.questions) {
-    head_tokens.push_back(decision::build_head(question, tools.spec, *tools.encoder).stats.head_tokens);
+    head_tokens.push_back(
+        decision::build_head(question, tools.spec, *tools.encoder).stats.head_tokens);
   }
   LAYARD_ASSIGN(const decision::WindowBudget budget,
                 decision::window_budget(head_tokens, tools.spec, {}));
@@ -36,7 +37,8 @@ Result<PreparedRequest> prepare_windows(const State& state, const QuestionSet& q
   }
   for (const decision::TokenSpan& span : prepared.spans) {
     // As upstream: a window goes back to text and is read like any other text.
-    const State window{tools.decode(std::span(ids).subspan(span.start, span.end - span.start)), false};
+    const State window{tools.decode(std::span(ids).subspan(span.start, span.end - span.start)),
+                       false};
     LAYARD_ASSIGN(auto rows, decision::build_rows(questions, window, tools.spec, *tools.encoder,
                                                   OverflowPolicy::kCut));
     prepared.passes.push_back(std::move(rows));
@@ -50,13 +52,15 @@ void warn_about_cuts(const QuestionSet& questions, PreparedRequest& prepared) {
     const decision::PromptStats& stats = prepared.passes[0][i].stats;
     const std::string name = "question '" + questions.questions[i].id + "': ";
     if (stats.truncated()) {
-      prepared.warnings.push_back(name + std::to_string(stats.state_tokens_dropped()) + " of the text's " +
-                                  std::to_string(stats.state_tokens) + " tokens did not fit and were cut");
+      prepared.warnings.push_back(name + std::to_string(stats.state_tokens_dropped()) +
+                                  " of the text's " + std::to_string(stats.state_tokens) +
+                                  " tokens did not fit and were cut");
     }
     if (stats.options_distinct < stats.options) {
-      prepared.warnings.push_back(name + "only " + std::to_string(stats.options_distinct) + " of its " +
-                                  std::to_string(stats.options) +
-                                  " options still differ after shortening; use fewer or shorter ones");
+      prepared.warnings.push_back(
+          name + "only " + std::to_string(stats.options_distinct) + " of its " +
+          std::to_string(stats.options) +
+          " options still differ after shortening; use fewer or shorter ones");
     }
   }
 }
@@ -119,7 +123,8 @@ Result<AnswerSet> finish(const QuestionSet& questions, const PreparedRequest& pr
   AnswerSet answers =
       prepared.spans.empty() ? std::move(sets[0]) : decision::merge_windows(sets, prepared.spans);
   if (prepared.windows && prepared.spans.empty()) answers.usage.windows = 1;
-  answers.warnings.insert(answers.warnings.end(), prepared.warnings.begin(), prepared.warnings.end());
+  answers.warnings.insert(answers.warnings.end(), prepared.warnings.begin(),
+                          prepared.warnings.end());
   return answers;
 }
 

@@ -88,7 +88,9 @@ JsonValue rows_json(const std::vector<RawRow>& rows) {
 }  // namespace
 
 std::string print_prediction(const Prediction& prediction, const CodecOptions& options) {
-  const auto text = [](const JsonValue& value) { return write_json(value, base::JsonStyle::kCompact); };
+  const auto text = [](const JsonValue& value) {
+    return write_json(value, base::JsonStyle::kCompact);
+  };
   AnswerSet answers = prediction.answers;
   if (!prediction.rows.empty()) answers.extra.push_back({"rows", text(rows_json(prediction.rows))});
   answers.extra.push_back({"runtime", text(runtime_json(prediction.runtime))});
@@ -107,7 +109,8 @@ std::string print_error(const Error& error, const CodecOptions& options) {
 std::string print_tokens(std::span<const std::int32_t> ids, std::span<const std::string> tokens) {
   JsonValue root = JsonValue::object();
   root.set("ids", list(ids, [](std::int32_t id) { return JsonValue::integer(id); }));
-  root.set("tokens", list(tokens, [](const std::string& token) { return JsonValue::string(token); }));
+  root.set("tokens",
+           list(tokens, [](const std::string& token) { return JsonValue::string(token); }));
   return write_json(root, base::JsonStyle::kPython);
 }
 
@@ -115,7 +118,8 @@ Result<std::string> parse_text_line(std::string_view line) {
   LAYARD_ASSIGN(const JsonValue root, base::parse_json(line, {}));
   const JsonValue* text = root.find("text");
   if (text == nullptr || !text->is_string()) {
-    return Error{ErrorCode::kInvalidRequest, "a line must be an object with a text: {\"text\": \"...\"}"};
+    return Error{ErrorCode::kInvalidRequest,
+                 "a line must be an object with a text: {\"text\": \"...\"}"};
   }
   return text->text();
 }

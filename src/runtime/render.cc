@@ -11,7 +11,8 @@ using decision::PromptRow;
 
 JsonValue count(std::size_t value) { return JsonValue::integer(static_cast<std::int64_t>(value)); }
 
-JsonValue spans_json(const Question& question, const PromptRow& row, const tokenizer::Tokenizer& tokens) {
+JsonValue spans_json(const Question& question, const PromptRow& row,
+                     const tokenizer::Tokenizer& tokens) {
   JsonValue out = JsonValue::array();
   const std::size_t head_end = std::min(row.stats.head_tokens - 1, row.ids.size());
   for (std::size_t slot = 0; slot < row.markers.size(); ++slot) {
@@ -24,8 +25,8 @@ JsonValue spans_json(const Question& question, const PromptRow& row, const token
     span.set("text", JsonValue::string(question.options[option]));
     span.set("start", count(start));
     span.set("end", count(end));
-    span.set("read_as",
-             JsonValue::string(tokens.decode(std::span(row.ids).subspan(start + 1, end - start - 1))));
+    span.set("read_as", JsonValue::string(
+                            tokens.decode(std::span(row.ids).subspan(start + 1, end - start - 1))));
     out.push_back(std::move(span));
   }
   return out;
@@ -37,14 +38,15 @@ JsonValue cut_json(const PromptRow& row) {
   out.set("state_tokens", count(stats.state_tokens));
   out.set("state_tokens_dropped", count(stats.state_tokens_dropped()));
   out.set("instruction_tokens_dropped", count(stats.instruction_tokens_dropped));
-  out.set("tokens_per_option",
-          stats.tokens_per_option.has_value() ? count(*stats.tokens_per_option) : JsonValue::null());
+  out.set("tokens_per_option", stats.tokens_per_option.has_value() ? count(*stats.tokens_per_option)
+                                                                   : JsonValue::null());
   out.set("options_distinct", count(stats.options_distinct));
   out.set("options", count(stats.options));
   return out;
 }
 
-JsonValue row_json(const Question& question, const PromptRow& row, const tokenizer::Tokenizer& tokens) {
+JsonValue row_json(const Question& question, const PromptRow& row,
+                   const tokenizer::Tokenizer& tokens) {
   JsonValue ids = JsonValue::array();
   JsonValue texts = JsonValue::array();
   for (const std::int32_t id : row.ids) {
@@ -55,8 +57,8 @@ JsonValue row_json(const Question& question, const PromptRow& row, const tokeniz
   for (const std::int32_t marker : row.markers) markers.push_back(JsonValue::integer(marker));
   JsonValue out = JsonValue::object();
   out.set("type", JsonValue::string(std::string(to_string(question.type))));
-  out.set("head", JsonValue::string(std::string(to_string(question.type)) + " question: " +
-                                    question.instructions));
+  out.set("head", JsonValue::string(std::string(to_string(question.type)) +
+                                    " question: " + question.instructions));
   out.set("text", JsonValue::string(tokens.decode(row.ids)));
   out.set("length", count(row.ids.size()));
   out.set("input_ids", std::move(ids));
@@ -86,7 +88,8 @@ std::string render(const QuestionSet& questions, const PreparedRequest& prepared
   root.set("questions", std::move(by_question));
   if (!prepared.warnings.empty()) {
     JsonValue warnings = JsonValue::array();
-    for (const std::string& warning : prepared.warnings) warnings.push_back(JsonValue::string(warning));
+    for (const std::string& warning : prepared.warnings)
+      warnings.push_back(JsonValue::string(warning));
     root.set("warnings", std::move(warnings));
   }
   return write_json(root, json_style(codec.layout));

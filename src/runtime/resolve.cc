@@ -34,7 +34,8 @@ Result<std::string> weights_sha256(const checkpoint::ModelSource& source, const 
   }
   if (!source.sha256.empty()) return source.sha256;
   const checkpoint::StampStore store{*access.files, access.options.layard_cache, *access.log};
-  return checkpoint::file_sha256(store, std::filesystem::path(folder) / "model.safetensors", access.stop);
+  return checkpoint::file_sha256(store, std::filesystem::path(folder) / "model.safetensors",
+                                 access.stop);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 /// A text cut into pieces: what passes from stage to stage.
+/// Source: tokenizers 0.23 (tokenizer/pre_tokenizer.rs, PreTokenizedString without offsets).
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,8 @@ TEST(SpecialTokens, ReadsStringsAndObjects) {
   const auto tokenizer = abc();
   ASSERT_NE(tokenizer, nullptr);
   const auto tokens = SpecialTokens::from_config(
-      R"({"cls_token":"a","sep_token":{"content":"b","lstrip":false},"mask_token":{"content":"ab"},)"
+      R"({"cls_token":"a","sep_token":{"content":"b","lstrip":false},)"
+      R"("mask_token":{"content":"ab"},)"
       R"("pad_token":"c","unk_token":"?","tokenizer_class":"Whatever",)"
       R"("extra_special_tokens":["x"],"added_tokens_decoder":{"5":{"content":"y"}}})",
       *tokenizer);

@@ -162,7 +162,8 @@ TEST(Tokenizer, TellsTokensAndIds) {
 // A model without a type is told by its fields, as old files have it.
 TEST(Tokenizer, KnowsOldModels) {
   Parts parts;
-  parts.model = R"({"unk_token":null,"vocab":{"a":0,"b":1,"ab":2},"merges":["#version: 0.2","a b"]})";
+  parts.model = R"({"unk_token":null,"vocab":{"a":0,"b":1,"ab":2},)"
+                R"("merges":["#version: 0.2","a b"]})";
   const auto bpe = load(to_json(parts));
   ASSERT_NE(bpe, nullptr);
   EXPECT_EQ(encode(*bpe, "aabz"), (std::vector<std::int32_t>{0, 2}));

@@ -1,4 +1,5 @@
 /// Token texts and their ids, both ways.
+/// Source: tokenizers 0.23 (vocab and vocab_r of its models).
 #pragma once
 
 #include <cstddef>

@@ -25,7 +25,8 @@ double max_abs_difference(std::span<const double> a, std::span<const double> b) 
   double most = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     const double difference = std::fabs(a[i] - b[i]);
-    if (!(difference <= most)) most = std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
+    if (!(difference <= most))
+      most = std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
   }
   return most;
 }
@@ -78,8 +79,9 @@ class Gate {
 
   GateSummary finish() {
     GateSummary& s = summary_;
-    s.passed = s.rows > 0 && s.all_finite && s.token_mismatch_cases == 0 && s.hard_mismatches == 0 &&
-               s.prob_max_abs <= s.tolerance && s.action_prob_max_abs <= s.tolerance && s.repeat_identical;
+    s.passed = s.rows > 0 && s.all_finite && s.token_mismatch_cases == 0 &&
+               s.hard_mismatches == 0 && s.prob_max_abs <= s.tolerance &&
+               s.action_prob_max_abs <= s.tolerance && s.repeat_identical;
     return s;
   }
 
@@ -88,20 +90,23 @@ class Gate {
     LAYARD_ASSIGN(const std::vector<ReferenceRow> built, build(reference));
     bool equal = built.size() == reference.rows.size();
     for (std::size_t i = 0; equal && i < built.size(); ++i) {
-      equal = built[i].ids == reference.rows[i].ids && built[i].markers == reference.rows[i].markers &&
+      equal = built[i].ids == reference.rows[i].ids &&
+              built[i].markers == reference.rows[i].markers &&
               built[i].type == reference.rows[i].type;
     }
     if (!equal) ++summary_.token_mismatch_cases;
     return {};
   }
 
-  Status repeat(std::span<const encoder::ModelRow> rows, std::span<const encoder::RowOutput> first) {
+  Status repeat(std::span<const encoder::ModelRow> rows,
+                std::span<const encoder::RowOutput> first) {
     repeated_ = true;
     std::vector<encoder::RowOutput> again(rows.size());
     LAYARD_TRY(forward_(rows, again));
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto same = [](const std::vector<float>& a, const std::vector<float>& b) {
-        return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+        return a.size() == b.size() &&
+               std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
       };
       if (!same(first[i].logits, again[i].logits) || !same(first[i].act, again[i].act)) {
         summary_.repeat_identical = false;
@@ -110,11 +115,13 @@ class Gate {
     return {};
   }
 
-  void compare_row(const ReferenceCase& reference, std::size_t index, const encoder::RowOutput& got) {
+  void compare_row(const ReferenceCase& reference, std::size_t index,
+                   const encoder::RowOutput& got) {
     const ReferenceRow& row = reference.rows[index];
     ++summary_.rows;
     summary_.all_finite = summary_.all_finite && all_finite(got);
-    const double t = calibration_.temperature(static_cast<QuestionType>(row.type), row.logits.size());
+    const double t =
+        calibration_.temperature(static_cast<QuestionType>(row.type), row.logits.size());
     const std::vector<double> wanted = softmax(row.logits, t);
     const std::vector<double> found = softmax(got.logits, t);
     const double probability_error = max_abs_difference(found, wanted);
@@ -122,8 +129,8 @@ class Gate {
     summary_.action_prob_max_abs =
         std::max(summary_.action_prob_max_abs, max_abs_difference(softmax(got.act, 1.0), row.act));
     for (std::size_t i = 0; i < row.logits.size() && i < got.logits.size(); ++i) {
-      summary_.logit_max_abs =
-          std::max(summary_.logit_max_abs, static_cast<double>(std::fabs(got.logits[i] - row.logits[i])));
+      summary_.logit_max_abs = std::max(
+          summary_.logit_max_abs, static_cast<double>(std::fabs(got.logits[i] - row.logits[i])));
     }
     const bool mismatch = found.size() != wanted.size() || arg_max(found) != arg_max(wanted);
     if (!mismatch) return;
@@ -158,7 +165,9 @@ Result<GateSummary> evaluate(std::span<const ReferenceCase> cases,
 
 base::JsonValue to_json(const GateSummary& summary) {
   using base::JsonValue;
-  const auto count = [](std::size_t value) { return JsonValue::integer(static_cast<std::int64_t>(value)); };
+  const auto count = [](std::size_t value) {
+    return JsonValue::integer(static_cast<std::int64_t>(value));
+  };
   JsonValue flips = JsonValue::array();
   for (const NearTie& tie : summary.near_tie_flips) {
     JsonValue entry = JsonValue::object();

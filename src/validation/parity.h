@@ -39,8 +39,8 @@ struct ReferenceCase {
 };
 
 /// Reads JSON Lines of `{name, state, questions, rows}` (cases with an `error` or without rows are
-/// left out) or one object with `cases` of `{name, state, questions, items, logits, action_logits}`.
-/// Errors: kInvalidRequest naming line and field.
+/// left out) or one object with `cases` of `{name, state, questions, items, logits,
+/// action_logits}`. Errors: kInvalidRequest naming line and field.
 Result<std::vector<ReferenceCase>> read_reference(std::string_view text);
 
 using Forward =

@@ -12,7 +12,8 @@ ReferenceCase one_case(std::vector<float> logits) {
   reference.name = "c";
   ReferenceRow row;
   row.ids = {1, 2, 3};
-  for (std::size_t i = 0; i < logits.size(); ++i) row.markers.push_back(static_cast<std::int32_t>(i));
+  for (std::size_t i = 0; i < logits.size(); ++i)
+    row.markers.push_back(static_cast<std::int32_t>(i));
   row.logits = std::move(logits);
   row.act = {0.5, 0.5};
   reference.rows.push_back(row);
@@ -27,7 +28,8 @@ Forward returning(std::vector<float> logits) {
   };
 }
 
-GateSummary run(const ReferenceCase& reference, const Forward& forward, const GateOptions& options) {
+GateSummary run(const ReferenceCase& reference, const Forward& forward,
+                const GateOptions& options) {
   const auto summary = evaluate(std::span(&reference, 1), {}, forward, {}, options, {});
   EXPECT_TRUE(summary.ok());
   return *summary;
@@ -67,7 +69,8 @@ TEST(Parity, NanNeverPasses) {
 
 TEST(Parity, UnstableRepeatFails) {
   int calls = 0;
-  const Forward unstable = [&calls](std::span<const encoder::ModelRow>, std::span<encoder::RowOutput> out) {
+  const Forward unstable = [&calls](std::span<const encoder::ModelRow>,
+                                    std::span<encoder::RowOutput> out) {
     const float wobble = calls++ == 0 ? 0.0F : 1e-7F;
     for (auto& output : out) output = {{1.0F + wobble, 0.0F}, {0.0F, 0.0F}};
     return Status();
@@ -84,7 +87,8 @@ TEST(Parity, IdsAndLongRows) {
     rows[0].ids[1] = 9;
     return rows;
   };
-  const auto mismatch = evaluate(std::span(&reference, 1), {}, returning({1.0F, 0.0F}), other, {}, {});
+  const auto mismatch =
+      evaluate(std::span(&reference, 1), {}, returning({1.0F, 0.0F}), other, {}, {});
   ASSERT_TRUE(mismatch.ok());
   EXPECT_EQ(mismatch->token_mismatch_cases, 1U);
   EXPECT_FALSE(mismatch->passed);
@@ -93,40 +97,6 @@ TEST(Parity, IdsAndLongRows) {
   const auto skipped = run(reference, returning({1.0F, 0.0F}), short_only);
   EXPECT_EQ(skipped.skipped_rows, 1U);
   EXPECT_FALSE(skipped.passed);  // nothing was compared
-}
-
-TEST(ReferenceFile, ReadsBothForms) {
-  const auto lines = read_reference(
-      R"({"name":"a","state":"s","questions":{},"rows":[{"question":"q","input_ids":[1,2],"markers":[1],"type":2,"logits":[0.5],"act":[0.25,0.75]}]})"
-      "\n\n"
-      R"({"name":"bad","state":"s","questions":{},"error":{"type":"ValueError","upstream_message":"x"}})");
-  ASSERT_TRUE(lines.ok()) << lines.error().message;
-  ASSERT_EQ(lines->size(), 1U);
-  EXPECT_EQ((*lines)[0].rows[0].act[1], 0.75);
-  const auto cases = read_reference(
-      R"({"cases":[{"name":"a","state":"s","questions":{},"items":[{"ids":[1,2],"markers":[1],"qtype":0}],"logits":[[0.5]],"action_logits":[[0,0]]}]})");
-  ASSERT_TRUE(cases.ok()) << cases.error().message;
-  EXPECT_EQ((*cases)[0].rows[0].act[0], 0.5);
-}
-
-TEST(ReferenceFile, NamesWhatIsWrong) {
-  const auto check = [](const char* text, const char* part) {
-    const auto result = read_reference(text);
-    ASSERT_FALSE(result.ok()) << text;
-    EXPECT_EQ(result.error().code, ErrorCode::kInvalidRequest);
-    EXPECT_NE(result.error().message.find(part), std::string::npos) << result.error().message;
-  };
-  check("", "no case");
-  check("{\"name\":1}", "line 1");
-  check("{}\nxx", "line 1");
-  check("not json", "line 1");
-  check(R"({"state":"s","questions":{},"rows":[{"input_ids":[-1],"markers":[0],"type":0,"logits":[1],"act":[1]}]})",
-        "input_ids");
-  check(R"({"state":"s","questions":{},"rows":[{"input_ids":[1],"markers":[0],"type":7,"logits":[1],"act":[1]}]})",
-        "type");
-  check(R"({"state":"s","questions":{},"rows":[{"input_ids":[1],"markers":[0],"type":0,"logits":[1,2],"act":[1]}]})",
-        "one logit");
-  check(R"({"cases":[{"state":"s","questions":{},"items":[1],"logits":[],"action_logits":[]}]})", "same length");
 }
 
 }  // namespace

@@ -16,11 +16,13 @@ Error wrong(const std::string& where, const std::string& what) {
 }
 
 Result<std::vector<std::int32_t>> integers(const JsonValue* array, const std::string& where) {
-  if (array == nullptr || !array->is_array()) return wrong(where, "must be a list of whole numbers");
+  if (array == nullptr || !array->is_array())
+    return wrong(where, "must be a list of whole numbers");
   std::vector<std::int32_t> out;
   for (const JsonValue& item : array->items()) {
     const auto value = item.as_int64();
-    if (!value || *value < 0 || *value > INT32_MAX) return wrong(where, "must be a list of whole numbers");
+    if (!value || *value < 0 || *value > INT32_MAX)
+      return wrong(where, "must be a list of whole numbers");
     out.push_back(static_cast<std::int32_t>(*value));
   }
   return out;
@@ -56,7 +58,8 @@ Result<ReferenceRow> read_row(const JsonValue& ids_from, const char* ids_key, co
   LAYARD_ASSIGN(const std::vector<double> values, numbers(logits, where + ".logits"));
   const JsonValue* type = ids_from.find(type_key);
   const auto number = type != nullptr ? type->as_int64() : std::nullopt;
-  if (!number || *number < 0 || *number > 2) return wrong(where + "." + type_key, "must be 0, 1 or 2");
+  if (!number || *number < 0 || *number > 2)
+    return wrong(where + "." + type_key, "must be 0, 1 or 2");
   row.type = static_cast<int>(*number);
   row.logits.assign(values.begin(), values.end());
   if (row.logits.size() != row.markers.size()) return wrong(where, "needs one logit a marker");
@@ -68,14 +71,16 @@ Status read_items(const JsonValue& json, const std::string& where, ReferenceCase
   const JsonValue* items = json.find("items");
   const JsonValue* logits = json.find("logits");
   const JsonValue* actions = json.find("action_logits");
-  if (items == nullptr || logits == nullptr || actions == nullptr || logits->size() != items->size() ||
-      actions->size() != items->size()) {
+  if (items == nullptr || logits == nullptr || actions == nullptr ||
+      logits->size() != items->size() || actions->size() != items->size()) {
     return wrong(where, "items, logits and action_logits must be lists of the same length");
   }
   for (std::size_t i = 0; i < items->items().size(); ++i) {
     const std::string at = where + ".items[" + std::to_string(i) + "]";
-    LAYARD_ASSIGN(ReferenceRow row, read_row(items->items()[i], "ids", "qtype", &logits->items()[i], at));
-    LAYARD_ASSIGN(const std::vector<double> act, numbers(&actions->items()[i], at + ".action_logits"));
+    LAYARD_ASSIGN(ReferenceRow row,
+                  read_row(items->items()[i], "ids", "qtype", &logits->items()[i], at));
+    LAYARD_ASSIGN(const std::vector<double> act,
+                  numbers(&actions->items()[i], at + ".action_logits"));
     row.act = softmax(act);
     out.rows.push_back(std::move(row));
   }

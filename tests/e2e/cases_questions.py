@@ -181,6 +181,10 @@ def no_questions(world):
     result = world.predict(world.starter, "{}", "x").json()
     check_equal(result["answers"], {}, "answers")
     check_equal(result["usage"], {"input_tokens": 0, "output_tokens": 0}, "usage")
+    # Nothing is loaded either: a checkpoint that could not be loaded gives the same.
+    unusable = world.write("unusable/rl_agent_config.json", "{}").parent
+    check_equal(world.predict(unusable, "{}", "x").json()["answers"], {}, "answers, unloaded")
+    check_equal(world.predict(unusable, noul(), "x").code, 2, "exit when it has to be loaded")
 
 
 @case

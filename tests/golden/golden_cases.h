@@ -28,8 +28,8 @@ struct GoldenCase {
   base::JsonValue state;
   base::JsonValue questions;
   std::vector<GoldenRow> rows;
-  base::JsonValue response;          // null when upstream raised
-  std::string error_type;            // empty when upstream answered
+  base::JsonValue response;  // null when upstream raised
+  std::string error_type;    // empty when upstream answered
   std::string error_message;
 };
 

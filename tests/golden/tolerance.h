@@ -18,7 +18,8 @@ template <class Found, class Wanted>
 void expect_near(const Found& found, const Wanted& wanted, const std::string& where) {
   ASSERT_EQ(found.size(), wanted.size()) << where;
   for (std::size_t i = 0; i < found.size(); ++i) {
-    EXPECT_TRUE(near(found[i], wanted[i])) << where << " [" << i << "]: " << found[i] << " for " << wanted[i];
+    EXPECT_TRUE(near(found[i], wanted[i]))
+        << where << " [" << i << "]: " << found[i] << " for " << wanted[i];
   }
 }
 

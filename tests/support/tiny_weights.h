@@ -16,7 +16,7 @@ namespace layard::testing {
 class RandomWeights {
  public:
   RandomWeights(const encoder::EncoderConfig& config, const encoder::HeadConfig& head,
-              unsigned seed) {
+                unsigned seed) {
     std::mt19937 random(seed);
     std::normal_distribution<float> normal(0.0F, 0.15F);
     for (const auto& expected : encoder::expected_tensors(config, head)) {

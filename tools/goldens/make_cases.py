@@ -18,6 +18,10 @@ URGENCY = {"type": "score", "instructions": "How soon must somebody act?",
 REFUND = {"type": "noul", "instructions": "Does the writer want money back?"}
 
 
+def choice(instructions, criteria) -> dict:
+    return {"type": "choice", "instructions": instructions, "criteria": criteria}
+
+
 def plain():
     yield "three-kinds", MAIL, {"team": TEAM, "urgency": URGENCY, "refund": REFUND}
     yield "object-state", TICKET, {"team": TEAM, "refund": REFUND}
@@ -26,32 +30,30 @@ def plain():
     yield "labels", MAIL, {"q": {**REFUND, "labels": {"false": "keep", "true": "return"}}}
     yield "described-sides", MAIL, {"q": {**REFUND, "criteria": {
         "TRUE": "asks for a payment to be reversed", "False": "does not ask for that"}}}
-    yield "one-option", MAIL, {"q": {"type": "choice", "instructions": "Pick.", "criteria": ["only"]}}
-    yield "list-of-labels", MAIL, {"q": {"type": "choice", "instructions": "Mood?",
-                                         "criteria": ["calm", "annoyed", "furious"]}}
-    yield "odd-labels", MAIL, {"q": {"type": "choice", "instructions": "Pick a value.",
-                                     "criteria": [1, 2.5, False, "three"]}}
-    yield "structured", MAIL, {"q": {"type": "choice", "instructions": {"ask": "größer?", "n": [1, 2]},
-                                     "criteria": {"a": {"min": 1}, "b": ["x", "y"], "c": 0, "d": ""}}}
+    yield "one-option", MAIL, {"q": choice("Pick.", ["only"])}
+    yield "list-of-labels", MAIL, {"q": choice("Mood?", ["calm", "annoyed", "furious"])}
+    yield "odd-labels", MAIL, {"q": choice("Pick a value.", [1, 2.5, False, "three"])}
+    yield "structured", MAIL, {"q": choice({"ask": "größer?", "n": [1, 2]},
+                                           {"a": {"min": 1}, "b": ["x", "y"], "c": 0, "d": ""})}
     yield "structured-levels", MAIL, {"q": {"type": "score", "instructions": "Rate.",
                                             "criteria": [{"d": "low"}, "high", 2, False]}}
-    yield "mask-text", "a [MASK] b [SEP] c [CLS]", {"q": {
-        "type": "choice", "instructions": "Is [MASK] here?", "criteria": {"yes[MASK]": "[MASK]", "no": None}}}
+    yield "mask-text", "a [MASK] b [SEP] c [CLS]", {
+        "q": choice("Is [MASK] here?", {"yes[MASK]": "[MASK]", "no": None})}
     yield "unicode", "Grüße 😀 e\u0301 王小明 \u200b مرحبا\n\ttab", {"refund": REFUND}
-    yield "json-numbers", {"big": 123456789012345678901234567890, "e": 1e22, "s": 1e-7, "z": -0.0}, {
-        "refund": REFUND}
+    numbers = {"big": 123456789012345678901234567890, "e": 1e22, "s": 1e-7, "z": -0.0}
+    yield "json-numbers", numbers, {"refund": REFUND}
 
 
 def long_ones():
     words = MAIL.split()
     text = " ".join(words[i % len(words)] for i in range(900))
     yield "long-text", text, {"team": TEAM, "refund": REFUND}
-    turns = [{"role": "user", "content": f"message {i}: {words[i % len(words)]}"} for i in range(120)]
+    turns = [{"role": "user", "content": f"message {i}: {words[i % len(words)]}"}
+             for i in range(120)]
     yield "long-conversation", turns, {"urgency": URGENCY}
     many = {f"label {i:02d} of the list": f"case number {i}" for i in range(40)}
-    yield "forty-options", MAIL, {"q": {"type": "choice", "instructions": "Pick.", "criteria": many}}
-    yield "long-option", MAIL, {"q": {"type": "choice", "instructions": "Pick.",
-                                      "criteria": {"a": " ".join(words * 3), "b": "short"}}}
+    yield "forty-options", MAIL, {"q": choice("Pick.", many)}
+    yield "long-option", MAIL, {"q": choice("Pick.", {"a": " ".join(words * 3), "b": "short"})}
     yield "long-instructions", MAIL, {"q": {"type": "noul", "instructions": " ".join(words * 8)}}
 
 
@@ -68,18 +70,19 @@ def mixed():
     for at in range(20):
         text = " ".join(chooser.choices(words, k=chooser.randint(1, 120)))
         count = chooser.randint(2, 12)
-        criteria = {f"{chooser.choice(words)} {i}": chooser.choice([None, " ".join(chooser.choices(words, k=4))])
+        some = lambda k: " ".join(chooser.choices(words, k=k))
+        criteria = {f"{chooser.choice(words)} {i}": chooser.choice([None, some(4)])
                     for i in range(count)}
-        questions = {"c": {"type": "choice", "instructions": " ".join(chooser.choices(words, k=6)) + "?",
-                           "criteria": criteria,
+        levels = [some(3) for _ in range(chooser.randint(1, 6))]
+        questions = {"c": {**choice(some(6) + "?", criteria),
                            "option_order": chooser.sample(range(count), count)},
-                     "s": {"type": "score", "instructions": "How much?",
-                           "criteria": [" ".join(chooser.choices(words, k=3)) for _ in range(chooser.randint(1, 6))]},
+                     "s": {"type": "score", "instructions": "How much?", "criteria": levels},
                      "n": REFUND}
         yield f"mixed-{at}", text, questions
 
 
 def cases() -> list:
     """Every case as {name, state, questions}."""
+    groups = itertools.chain(plain(), long_ones(), permutations(), mixed())
     return [{"name": name, "state": state, "questions": questions}
-            for name, state, questions in itertools.chain(plain(), long_ones(), permutations(), mixed())]
+            for name, state, questions in groups]

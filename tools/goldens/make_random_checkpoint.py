@@ -87,7 +87,8 @@ def write_weights(path: Path, config: dict, dtype: str, seed: int) -> int:
     entries, header, offset = sorted(shapes(config)), {}, 0
     for name, shape, _ in entries:
         count = int(np.prod(shape)) * size
-        header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [offset, offset + count]}
+        header[name] = {"dtype": dtype, "shape": list(shape),
+                        "data_offsets": [offset, offset + count]}
         offset += count
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)

@@ -230,8 +230,8 @@ void Forward::bert_layer(std::size_t index) {
   const PackedLayer& layer = w_.layers[index];
   const float eps = model_.config().norm_eps;
   multiply(layer.qkv, tokens_, x_, wide_, {});
-  attend({wide_, wide_, d_, a_, static_cast<std::size_t>(model_.config().heads), false, false,
-          true});
+  attend(
+      {wide_, wide_, d_, a_, static_cast<std::size_t>(model_.config().heads), false, false, true});
   multiply(layer.attention_out, tokens_, a_, x_, {Activation::kNone, &x_});
   norm(layer.attention_norm, eps, tokens_, x_, x_);
   multiply(layer.mlp_in, tokens_, x_, wide_, {Activation::kGelu, nullptr});

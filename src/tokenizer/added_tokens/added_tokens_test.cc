@@ -81,14 +81,15 @@ TEST(AddedTokens, TakeTheModelsIdsOrTheNextFree) {
   EXPECT_EQ(added->text_of(1), nullptr);
   Pieces pieces("a <y>");
   added->cut(Normalizer(), pieces);
-  EXPECT_EQ(testing::texts_of(pieces), (std::vector<std::string>{"a", "#3"}));  // the later switches
+  // The later switches count.
+  EXPECT_EQ(testing::texts_of(pieces), (std::vector<std::string>{"a", "#3"}));
 }
 
 TEST(AddedTokens, RefuseWhatHasNoMeaning) {
-  const auto refused = [](const std::string& tokens, const std::string& normalizer,
-                          ErrorCode code, std::string_view part) {
-    testing::check_refused(
-        testing::to_json({.added_tokens = tokens, .normalizer = normalizer}), code, part);
+  const auto refused = [](const std::string& tokens, const std::string& normalizer, ErrorCode code,
+                          std::string_view part) {
+    testing::check_refused(testing::to_json({.added_tokens = tokens, .normalizer = normalizer}),
+                           code, part);
   };
   refused("[3]", "null", ErrorCode::kArtifactIntegrity, "added_tokens[0]");
   refused(R"([{"id":1,"content":"x"}])", "null", ErrorCode::kArtifactIntegrity,

@@ -11,6 +11,7 @@
 namespace layard::tokenizer {
 
 /// A trie over bytes with a filter on the first two. Filled once, then read by many threads.
+/// Source: tokenizers 0.23 (leftmost-longest search of tokenizer/added_vocabulary.rs).
 class ByteTrie {
  public:
   struct Match {

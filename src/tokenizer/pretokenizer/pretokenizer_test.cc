@@ -23,8 +23,8 @@ void check_refused(const std::string& json, ErrorCode code, std::string_view par
 }
 
 std::string metaspace(const std::string& scheme, bool split) {
-  return R"({"type":"Metaspace","replacement":"_","prepend_scheme":")" + scheme +
-         R"(","split":)" + (split ? "true}" : "false}");
+  return R"({"type":"Metaspace","replacement":"_","prepend_scheme":")" + scheme + R"(","split":)" +
+         (split ? "true}" : "false}");
 }
 
 std::string split_at(const std::string& pattern, const std::string& behavior, bool invert) {
@@ -48,7 +48,11 @@ TEST(PreTokenizer, MetaspacePrependsAndSplits) {
   check(metaspace("never", true), "a b", {"a", "_b"});
   check(metaspace("never", false), "a b", {"a_b"});
   check(metaspace("first", true), "a b", {"_a", "_b"});
-  check(R"({"type":"Metaspace","replacement":"\u2581"})", "a b", {"\u2581" "a", "\u2581" "b"});
+  check(R"({"type":"Metaspace","replacement":"\u2581"})", "a b",
+        {"\u2581"
+         "a",
+         "\u2581"
+         "b"});
 }
 
 TEST(PreTokenizer, MetaspaceFirstLooksAtTheStartOfTheText) {
@@ -90,8 +94,8 @@ TEST(PreTokenizer, RunsSequencesInOrder) {
 }
 
 TEST(PreTokenizer, LeavesBytesToTheModel) {
-  auto last = PreTokenizer::from_json(testing::parse(
-      R"({"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true})"));
+  auto last = PreTokenizer::from_json(
+      testing::parse(R"({"type":"ByteLevel","add_prefix_space":false,"trim_offsets":true})"));
   ASSERT_TRUE(last.ok());
   EXPECT_TRUE(last->leave_bytes_raw());
   Pieces pieces("a b");

@@ -10,8 +10,8 @@ namespace {
 // The example of the package's documentation.
 TEST(SplitBehavior, CutsAsDocumented) {
   constexpr std::string_view kText = "the-final--countdown";
-  const std::vector<SplitPart> parts = {{0, 3, false},  {3, 4, true},   {4, 9, false},
-                                        {9, 10, true},  {10, 11, true}, {11, 20, false}};
+  const std::vector<SplitPart> parts = {{0, 3, false}, {3, 4, true},   {4, 9, false},
+                                        {9, 10, true}, {10, 11, true}, {11, 20, false}};
   struct Row {
     const char* name;
     std::vector<std::string> expected;

@@ -23,6 +23,7 @@ struct MergeRule {
 };
 
 /// Open addressing on the packed pair. Filled once, then read by many threads.
+/// Source: tokenizers 0.23 (models/bpe/model.rs, MergeMap).
 class MergeTable {
  public:
   /// Takes the rules; the number of a rule is its rank, and of two rules for one pair the later

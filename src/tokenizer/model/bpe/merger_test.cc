@@ -17,8 +17,8 @@ Ids merge_slowly(const MergeTable& merges, Ids ids) {
     Merge best;
     std::size_t at = 0;
     for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
-      const Merge merge = merges.find(static_cast<std::uint32_t>(ids[i]),
-                                      static_cast<std::uint32_t>(ids[i + 1]));
+      const Merge merge =
+          merges.find(static_cast<std::uint32_t>(ids[i]), static_cast<std::uint32_t>(ids[i + 1]));
       if (merge.rank < best.rank) {
         best = merge;
         at = i;
@@ -61,7 +61,8 @@ TEST(Merger, AgreesWithTheRuleForShortAndLongWords) {
     for (const std::size_t size : {0U, 1U, 2U, 7U, 32U, 33U, 150U}) {
       Merger merger;
       Ids word;
-      for (std::size_t i = 0; i < size; ++i) word.push_back(static_cast<std::int32_t>(random() % 6));
+      for (std::size_t i = 0; i < size; ++i)
+        word.push_back(static_cast<std::int32_t>(random() % 6));
       const Ids expected = merge_slowly(table, word);
       for (const Seams* cuts : std::initializer_list<const Seams*>{&seams, &no_seams}) {
         merger.clear();
@@ -69,7 +70,8 @@ TEST(Merger, AgreesWithTheRuleForShortAndLongWords) {
         Ids ids = {-7};
         merger.merge_into(table, *cuts, ids);
         EXPECT_EQ(ids.front(), -7);
-        EXPECT_EQ(Ids(ids.begin() + 1, ids.end()), expected) << "round " << round << " size " << size;
+        EXPECT_EQ(Ids(ids.begin() + 1, ids.end()), expected)
+            << "round " << round << " size " << size;
       }
     }
   }

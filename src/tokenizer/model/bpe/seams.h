@@ -12,6 +12,7 @@ namespace layard::tokenizer {
 /// The pairs of neighbouring initial symbols that some token holds. A merge across the place
 /// between x and y joins a symbol that ends with x to one that begins with y; if no merge rule
 /// does, what is left and right of it merges independently.
+/// Source: none; merging with and without it gives the ids of tokenizers 0.23.
 class Seams {
  public:
   /// Collects the pairs of all rules that can ever apply. `initial[id]`: whether encoding may begin

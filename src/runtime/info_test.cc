@@ -1,0 +1,58 @@
+#include "runtime/info.h"
+
+#include "base/json.h"
+#include "support/tiny_model.h"
+
+namespace layard::runtime {
+namespace {
+
+using Info = testing::TinyModel;
+
+std::vector<std::string> keys(const base::JsonValue& object) {
+  std::vector<std::string> out;
+  for (const auto& member : object.members()) out.push_back(member.key);
+  return out;
+}
+
+TEST_F(Info, BlocksInOrder) {
+  const auto json = info_json({}, false, "");
+  ASSERT_TRUE(json.ok()) << json.error().message;
+  const auto root = base::parse_json(*json, {});
+  EXPECT_EQ(keys(*root),
+            (std::vector<std::string>{"layard", "platform", "platform_validated_for_auto_npu",
+                                      "openvino_available", "environment", "models"}));
+  EXPECT_EQ(keys(*root->find("models")),
+            (std::vector<std::string>{"laya", "laya-multilingual", "laya-typed-decisions"}));
+}
+
+TEST_F(Info, OfflineIsEitherWay) {
+  const auto effective = [](bool flag, bool environment) {
+    Environment given;
+    given.hub_offline = environment;
+    const auto root = base::parse_json(*info_json(given, flag, ""), {});
+    return root->find("environment")->find("offline")->find("effective")->as_bool();
+  };
+  EXPECT_FALSE(effective(false, false));
+  EXPECT_TRUE(effective(true, false));
+  EXPECT_TRUE(effective(false, true));
+}
+
+TEST_F(Info, OneModelByEitherName) {
+  const auto by_name = info_json({}, false, "laya-typed-decisions");
+  const auto by_repo = info_json({}, false, "convaiinnovations/laya-typed-decisions");
+  ASSERT_TRUE(by_name.ok() && by_repo.ok());
+  EXPECT_EQ(*by_name, *by_repo);
+  EXPECT_EQ(info_json({}, false, "nope").error().code, ErrorCode::kUnsupportedModel);
+  const auto folder = base::parse_json(*info_json({}, false, folder_.path().string()), {});
+  EXPECT_EQ(folder->find("models")->members()[0].value.find("max_len")->as_int64(), 128);
+}
+
+TEST_F(Info, OpenedModelSaysWhatItRunsOn) {
+  const auto root = base::parse_json(open()->info_json(), {});
+  EXPECT_EQ(root->find("dtype")->text(), "float32");
+  EXPECT_FALSE(root->find("isa")->text().empty());
+  EXPECT_EQ(root->find("auto_npu")->find("unavailable")->text(), "npu_runtime_unavailable");
+}
+
+}  // namespace
+}  // namespace layard::runtime
