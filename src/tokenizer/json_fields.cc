@@ -1,5 +1,7 @@
 #include "tokenizer/json_fields.h"
 
+#include <algorithm>
+
 #include "base/utf8.h"
 
 namespace layard::tokenizer {
@@ -13,6 +15,13 @@ Error not_implemented(const std::string& what) {
   return {ErrorCode::kUnsupportedModel,
           "tokenizer.json: " + what +
               " is not implemented; docs/tokenizers.md lists the components that are"};
+}
+
+Status GrowthBudget::spend(double factor, const std::string& where) {
+  spent_ *= std::max(1.0, factor);
+  if (spent_ <= kMax) return {};
+  return not_implemented("a chain of steps that may make a text over " +
+                         std::to_string(static_cast<int>(kMax)) + " times longer (" + where + ")");
 }
 
 Result<JsonFields> JsonFields::of(const base::JsonValue& value, std::string where) {

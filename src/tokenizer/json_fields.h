@@ -16,6 +16,18 @@ Error bad_file(std::string_view where, const std::string& what);
 /// kUnsupportedModel: `tokenizer.json: <what> is not implemented; <remedy>`.
 Error not_implemented(const std::string& what);
 
+/// How many times longer a chain of replacements may make a text. Files in use stay below 100; a
+/// hostile one could ask for any amount of memory.
+class GrowthBudget {
+ public:
+  static constexpr double kMax = 512;
+  /// Multiplies by what one step may do. Errors: kUnsupportedModel naming `where`.
+  Status spend(double factor, const std::string& where);
+
+ private:
+  double spent_ = 1;
+};
+
 /// One object and the path to it. Fields the Rust package has no default for are required.
 /// Errors: kArtifactIntegrity naming the path of the field.
 /// Ownership: refers to the value. Source: tokenizers 0.23 (serde attributes of each component).

@@ -29,6 +29,16 @@ TEST(JsonFields, ReadsEachKind) {
   EXPECT_EQ(fields->find("z"), nullptr);
 }
 
+TEST(GrowthBudget, RefusesChainsThatGrowATextTooMuch) {
+  GrowthBudget budget;
+  EXPECT_TRUE(budget.spend(16, "a").ok());
+  EXPECT_TRUE(budget.spend(0.001, "b").ok());  // a step that shrinks earns nothing
+  EXPECT_TRUE(budget.spend(32, "c").ok());
+  const Status status = budget.spend(2, "normalizer");
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kUnsupportedModel);
+}
+
 TEST(JsonFields, NamesTheFieldThatIsWrong) {
   const base::JsonValue value =
       testing::parse(R"({"b":1,"s":2,"n":8,"f":1.5,"m":-1,"c":"xy","a":{},"z":null})");

@@ -1,6 +1,8 @@
 // Goal: every recorded case gives upstream's rows, logits, answers and errors.
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "pipeline_check.h"
 
 namespace layard::golden {
@@ -21,6 +23,38 @@ TEST(Golden, AllCases) {
     cases += checker.cases();
   }
   EXPECT_EQ(cases, 668U);
+}
+
+// Long texts read in windows: upstream's predict_long with its default window.
+TEST(Golden, Windows) {
+  LAYARD_REQUIRE_SHARED(shared);
+  PredictOptions windows;
+  windows.overflow = OverflowPolicy::kWindows;
+  for (const std::string name : {"english", "multilingual"}) {
+    const auto model = open_model(shared / "goldens/checkpoints" / name, "", 2);
+    ASSERT_NE(model, nullptr);
+    std::istringstream lines(read_text(shared / "goldens" / ("more-" + name + ".jsonl")));
+    std::size_t checked = 0;
+    for (std::string line; std::getline(lines, line);) {
+      const auto json = base::parse_json(line, {});
+      ASSERT_TRUE(json.ok());
+      if (json->find("function")->text() != "predict_long" || json->find("options")->size() > 0) {
+        continue;
+      }
+      ++checked;
+      const auto state = parse_state(text(*json->find("state")));
+      const auto questions = parse_questions(text(*json->find("questions")), {});
+      ASSERT_TRUE(state.ok() && questions.ok());
+      const auto prediction = model->predict(*state, *questions, windows);
+      ASSERT_TRUE(prediction.ok()) << prediction.error().message;
+      const auto got = base::parse_json(print_answers(prediction->answers, {}), {});
+      for (const char* key : {"answers", "usage"}) {
+        EXPECT_TRUE(same_but_for_last_digit(*got->find(key), *json->find("response")->find(key)))
+            << name << "/" << json->find("name")->text() << " " << key;
+      }
+    }
+    EXPECT_EQ(checked, 5U) << name;
+  }
 }
 
 // The starter against what upstream's package answers with the same weights; needs no other files.

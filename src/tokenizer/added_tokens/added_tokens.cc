@@ -10,6 +10,7 @@ namespace layard::tokenizer {
 namespace {
 
 constexpr std::size_t kTokensMax = 1U << 20U;
+constexpr std::size_t kContentBytesMax = std::size_t{1} << 20U;  // of all tokens: a trie node each
 
 bool ends_with_word(std::string_view text) {
   const std::size_t last = previous_char(text, text.size());
@@ -35,8 +36,14 @@ Result<AddedTokens> AddedTokens::from_json(const base::JsonValue& value, const V
     return bad_file("added_tokens", "more than " + std::to_string(kTokensMax) + " tokens");
   }
   auto next_id = static_cast<std::int32_t>(model.size());
+  std::size_t bytes = 0;
   for (std::size_t i = 0; i < value.size(); ++i) {
     LAYARD_ASSIGN(Token token, read(value.items()[i], i));
+    bytes += token.content.size();
+    if (bytes > kContentBytesMax) {
+      return bad_file("added_tokens",
+                      "more than " + std::to_string(kContentBytesMax) + " bytes of token texts");
+    }
     LAYARD_TRY(tokens.add(std::move(token), next_id, model, normalizer));
   }
   LAYARD_TRY(tokens.build_tries());

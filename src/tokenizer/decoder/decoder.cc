@@ -229,6 +229,13 @@ Result<Decoder> Decoder::from_json(const base::JsonValue& value) {
   if (value.is_null()) return decoder;
   decoder.present_ = true;
   LAYARD_TRY(decoder.add(value, "decoder"));
+  GrowthBudget budget;
+  for (const DecoderStep& step : decoder.steps_) {
+    const auto* replace = std::get_if<ReplaceDecoder>(&step);
+    if (replace == nullptr) continue;
+    const auto content = static_cast<double>(replace->content.size());
+    LAYARD_TRY(budget.spend(content / static_cast<double>(replace->pattern.size()), "decoder"));
+  }
   return decoder;
 }
 

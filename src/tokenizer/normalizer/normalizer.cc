@@ -90,6 +90,7 @@ void append_replaced(std::string_view text, std::string_view pattern, std::strin
 Result<Normalizer> Normalizer::from_json(const base::JsonValue& value) {
   Normalizer normalizer;
   if (!value.is_null()) LAYARD_TRY(normalizer.add(value, "normalizer"));
+  LAYARD_TRY(normalizer.check_growth());
   return normalizer;
 }
 
@@ -123,6 +124,28 @@ Status Normalizer::add(const base::JsonValue& value, const std::string& where) {
     return not_implemented("normalizer " + type + " (" + where + ")");
   }
   steps_.push_back(std::move(step));
+  return {};
+}
+
+Status Normalizer::check_growth() const {
+  constexpr double kNormalFormGrowth = 12;  // U+FDFA: 3 bytes to 33; a second form adds nothing
+  GrowthBudget budget;
+  bool has_form = false;
+  for (const NormalizerStep& step : steps_) {
+    double factor = 1;
+    if (std::holds_alternative<NormalForm>(step) || std::holds_alternative<BertNormalizer>(step)) {
+      factor = has_form ? 1 : kNormalFormGrowth;
+      has_form = true;
+    } else if (const auto* replace = std::get_if<Replace>(&step)) {
+      factor = static_cast<double>(replace->content.size()) /
+               static_cast<double>(replace->pattern.size());
+    } else if (const auto* prepend = std::get_if<Prepend>(&step)) {
+      factor = static_cast<double>(prepend->text.size());
+    } else if (std::holds_alternative<ByteLevelSpelling>(step)) {
+      factor = 2;
+    }
+    LAYARD_TRY(budget.spend(factor, "normalizer"));
+  }
   return {};
 }
 

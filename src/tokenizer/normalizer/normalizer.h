@@ -51,6 +51,7 @@ class Normalizer {
 
  private:
   Status add(const base::JsonValue& value, const std::string& where);
+  Status check_growth() const;
 
   std::vector<NormalizerStep> steps_;
 };

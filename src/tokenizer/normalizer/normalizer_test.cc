@@ -43,6 +43,15 @@ TEST(Normalizer, RunsSequencesInOrder) {
         "A B", "_a_b");
 }
 
+TEST(Normalizer, RefusesChainsThatGrowATextTooMuch) {
+  std::string steps;
+  for (int i = 0; i < 10; ++i) {
+    steps += R"({"type":"Replace","pattern":{"String":"a"},"content":"aa"},)";
+  }
+  check_refused(R"({"type":"Sequence","normalizers":[)" + steps + R"({"type":"NFC"}]})",
+                ErrorCode::kUnsupportedModel, "times longer (normalizer)");
+}
+
 TEST(Normalizer, RefusesDamagedAndUnknownSteps) {
   check_refused(R"("NFC")", ErrorCode::kArtifactIntegrity, "normalizer: expected an object");
   check_refused("{}", ErrorCode::kArtifactIntegrity, "normalizer.type");

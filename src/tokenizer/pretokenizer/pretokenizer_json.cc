@@ -117,7 +117,9 @@ Status PreTokenizer::add(const base::JsonValue& value, const std::string& where)
 // before has changed the text.
 Status PreTokenizer::check_order() const {
   bool changed = false;
+  GrowthBudget budget;
   for (const PreTokenizerStep& step : steps_) {
+    if (changes_text(step)) LAYARD_TRY(budget.spend(4, "pre_tokenizer"));
     if (changed && is_first_only(step)) {
       return not_implemented(
           "pre_tokenizer Metaspace with prepend_scheme first behind a step that changes the text");

@@ -12,6 +12,7 @@ namespace layard::tokenizer {
 namespace {
 
 constexpr std::size_t kIndexedCharacters = 0x10000;
+constexpr std::size_t kSeamTokenBytesMax = std::size_t{1} << 20U;
 
 // `<0x0A>`: how byte fallback spells a byte.
 std::string fallback_token(unsigned byte) {
@@ -116,6 +117,8 @@ void BpeModel::build_seams(const std::vector<MergeRule>& rules) {
   // With a prefix or suffix, or an empty token, a part may be as long as the whole: then long
   // words are merged in one go.
   if (!prefix_.empty() || !suffix_.empty() || vocabulary_.find("") != Vocabulary::kNoId) return;
+  // Sorting by length takes memory for every length up to the longest.
+  if (vocabulary_.bytes_max() > kSeamTokenBytesMax) return;
   std::vector<bool> initial(vocabulary_.id_end());
   const auto mark = [&initial](std::int32_t id) {
     if (id != Vocabulary::kNoId) initial[static_cast<std::size_t>(id)] = true;
