@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 
 namespace layard::base {
@@ -128,31 +129,43 @@ std::string many_keys(int count) {
   return text + "}";
 }
 
+// The quickest of five: what the parse takes, not what else the machine is doing.
+double quickest_ms(const std::string& text, const JsonLimits& limits) {
+  double quickest = 1e9;
+  for (int i = 0; i < 5; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const auto parsed = parse_json(text, limits);
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
+    EXPECT_EQ(parsed.ok(), limits.members_max >= 190000);
+    quickest = std::min(quickest, elapsed.count());
+  }
+  return quickest;
+}
+
+// The promise is for a release build; debug builds and sanitizers are some ten times slower.
+#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+constexpr double kSlowerBuild = 1;
+#else
+constexpr double kSlowerBuild = 50;
+#endif
+
 TEST(Json, ManyKeysStayLinear) {
   const std::string text = many_keys(190000);
   JsonLimits limits;
   limits.members_max = 200000;
-  const auto start = std::chrono::steady_clock::now();
   const auto parsed = parse_json(text, limits);
-  const auto elapsed = std::chrono::steady_clock::now() - start;
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed->size(), 190000U);
   EXPECT_NE(parsed->find("k189999"), nullptr);
   EXPECT_EQ(parsed->find("k190000"), nullptr);
-  // A quadratic parse takes minutes; the bound leaves room for sanitizers and busy machines.
-  EXPECT_LT(std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count(), 2000);
+  EXPECT_LT(quickest_ms(text, limits), 500 * kSlowerBuild);  // a quadratic parse takes minutes
 }
 
 TEST(Json, TooManyKeysAreRefusedQuickly) {
   const std::string text = many_keys(190000);
-  const auto start = std::chrono::steady_clock::now();
   check_refused(text, "more than 65536 members");
-  const auto elapsed = std::chrono::steady_clock::now() - start;
-#if defined(NDEBUG) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  EXPECT_LT(std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count(), 100);
-#else
-  EXPECT_LT(std::chrono::duration_cast<std::chrono::milliseconds>(elapsed).count(), 1000);
-#endif
+  EXPECT_LT(quickest_ms(text, {}), 100 * kSlowerBuild);
   EXPECT_TRUE(parse_json(many_keys(65536), {}).ok());
 }
 

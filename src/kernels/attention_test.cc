@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <limits>
 
-#include "kernels/test_tables-inl.h"
+#include "kernels/test_tables.h"
 
 namespace layard::kernels {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/test_tables-inl.h"
+#include "kernels/test_tables.h"
 
 namespace layard::kernels {
 namespace {

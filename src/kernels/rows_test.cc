@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/test_tables-inl.h"
+#include "kernels/test_tables.h"
 
 namespace layard::kernels {
 namespace {

@@ -5,6 +5,13 @@
 
 #include "kernels/target.h"
 
+// Sanitizers multiply every lane's code; calls keep such builds to seconds instead of minutes.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LAYARD_EMULATED __attribute__((noinline)) static
+#else
+#define LAYARD_EMULATED static
+#endif
+
 namespace layard::kernels {
 namespace {
 
@@ -15,45 +22,45 @@ struct Emulated {
   };
   static constexpr std::size_t kWidth = kLanes;
 
-  static Reg set1(float x) {
+  LAYARD_EMULATED Reg set1(float x) {
     Reg r;
     for (float& lane : r.lane) lane = x;
     return r;
   }
-  static Reg zero() { return set1(0.0F); }
-  static Reg load(const float* p) { return load_first(p, kLanes); }
-  static void store(float* p, const Reg& v) { store_first(p, kLanes, v); }
+  LAYARD_EMULATED Reg zero() { return set1(0.0F); }
+  LAYARD_EMULATED Reg load(const float* p) { return load_first(p, kLanes); }
+  LAYARD_EMULATED void store(float* p, const Reg& v) { store_first(p, kLanes, v); }
 
   /// The first n lanes from p, the others zero; nothing past p[n - 1] is read.
-  static Reg load_first(const float* p, std::size_t n) {
+  LAYARD_EMULATED Reg load_first(const float* p, std::size_t n) {
     Reg r = zero();
     for (std::size_t i = 0; i < n; ++i) r.lane[i] = p[i];
     return r;
   }
   /// Writes the first n lanes only.
-  static void store_first(float* p, std::size_t n, const Reg& v) {
+  LAYARD_EMULATED void store_first(float* p, std::size_t n, const Reg& v) {
     for (std::size_t i = 0; i < n; ++i) p[i] = v.lane[i];
   }
   /// Lanes from n on become zero.
-  static Reg keep_first(const Reg& v, std::size_t n) { return load_first(v.lane, n); }
+  LAYARD_EMULATED Reg keep_first(const Reg& v, std::size_t n) { return load_first(v.lane, n); }
 
-  static Reg add(const Reg& a, const Reg& b) {
+  LAYARD_EMULATED Reg add(const Reg& a, const Reg& b) {
     Reg r;
     for (std::size_t i = 0; i < kLanes; ++i) r.lane[i] = a.lane[i] + b.lane[i];
     return r;
   }
-  static Reg sub(const Reg& a, const Reg& b) {
+  LAYARD_EMULATED Reg sub(const Reg& a, const Reg& b) {
     Reg r;
     for (std::size_t i = 0; i < kLanes; ++i) r.lane[i] = a.lane[i] - b.lane[i];
     return r;
   }
-  static Reg mul(const Reg& a, const Reg& b) {
+  LAYARD_EMULATED Reg mul(const Reg& a, const Reg& b) {
     Reg r;
     for (std::size_t i = 0; i < kLanes; ++i) r.lane[i] = a.lane[i] * b.lane[i];
     return r;
   }
   /// a * b + c.
-  static Reg fma(const Reg& a, const Reg& b, const Reg& c) {
+  LAYARD_EMULATED Reg fma(const Reg& a, const Reg& b, const Reg& c) {
     Reg r;
     for (std::size_t i = 0; i < kLanes; ++i) {
       if constexpr (kFused) {
@@ -65,25 +72,25 @@ struct Emulated {
     return r;
   }
   /// The second operand where either is NaN.
-  static Reg max(const Reg& a, const Reg& b) {
+  LAYARD_EMULATED Reg max(const Reg& a, const Reg& b) {
     Reg r;
     for (std::size_t i = 0; i < kLanes; ++i)
       r.lane[i] = a.lane[i] > b.lane[i] ? a.lane[i] : b.lane[i];
     return r;
   }
   /// The second operand where either is NaN.
-  static Reg min(const Reg& a, const Reg& b) {
+  LAYARD_EMULATED Reg min(const Reg& a, const Reg& b) {
     Reg r;
     for (std::size_t i = 0; i < kLanes; ++i)
       r.lane[i] = a.lane[i] < b.lane[i] ? a.lane[i] : b.lane[i];
     return r;
   }
-  static Reg abs(const Reg& a) {
+  LAYARD_EMULATED Reg abs(const Reg& a) {
     Reg r;
     for (std::size_t i = 0; i < kLanes; ++i) r.lane[i] = __builtin_fabsf(a.lane[i]);
     return r;
   }
-  static Reg copysign(const Reg& size, const Reg& sign) {
+  LAYARD_EMULATED Reg copysign(const Reg& size, const Reg& sign) {
     Reg r;
     for (std::size_t i = 0; i < kLanes; ++i) {
       r.lane[i] = __builtin_copysignf(size.lane[i], sign.lane[i]);
@@ -91,7 +98,7 @@ struct Emulated {
     return r;
   }
   /// a < b ? yes : no, lane by lane; false for NaN.
-  static Reg if_less(const Reg& a, const Reg& b, const Reg& yes, const Reg& no) {
+  LAYARD_EMULATED Reg if_less(const Reg& a, const Reg& b, const Reg& yes, const Reg& no) {
     Reg r;
     for (std::size_t i = 0; i < kLanes; ++i) {
       r.lane[i] = a.lane[i] < b.lane[i] ? yes.lane[i] : no.lane[i];
@@ -99,7 +106,7 @@ struct Emulated {
     return r;
   }
   /// x * 2^n, where the low bits of `power` are the integer n (1.5 * 2^23 + n as a float).
-  static Reg scale_by_power(const Reg& x, const Reg& power) {
+  LAYARD_EMULATED Reg scale_by_power(const Reg& x, const Reg& power) {
     Reg r;
     for (std::size_t i = 0; i < kLanes; ++i) {
       r.lane[i] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(x.lane[i]) +
@@ -108,24 +115,24 @@ struct Emulated {
     return r;
   }
   /// Halves are added until one lane is left: the tree of every ISA.
-  static float sum(const Reg& v) {
+  LAYARD_EMULATED float sum(const Reg& v) {
     Reg r = v;
     for (std::size_t half = kLanes / 2; half > 0; half /= 2) {
       for (std::size_t i = 0; i < half; ++i) r.lane[i] = r.lane[i] + r.lane[i + half];
     }
     return r.lane[0];
   }
-  static float max_of(const Reg& v) {
+  LAYARD_EMULATED float max_of(const Reg& v) {
     float most = v.lane[0];
     for (std::size_t i = 1; i < kLanes; ++i) most = most > v.lane[i] ? most : v.lane[i];
     return most;
   }
-  static Reg load_float16(const std::uint16_t* p) {
+  LAYARD_EMULATED Reg load_float16(const std::uint16_t* p) {
     Reg r;
     for (std::size_t i = 0; i < kLanes; ++i) r.lane[i] = widen_float16(half_at(p + i));
     return r;
   }
-  static Reg load_bfloat16(const std::uint16_t* p) {
+  LAYARD_EMULATED Reg load_bfloat16(const std::uint16_t* p) {
     Reg r;
     for (std::size_t i = 0; i < kLanes; ++i) {
       r.lane[i] = std::bit_cast<float>(static_cast<std::uint32_t>(half_at(p + i)) << 16U);
@@ -141,7 +148,7 @@ struct Emulated {
     return bits;
   }
 
-  static float widen_float16(std::uint16_t bits) {
+  LAYARD_EMULATED float widen_float16(std::uint16_t bits) {
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000U) << 16U;
     const std::uint32_t magnitude = bits & 0x7FFFU;
     if (magnitude < 0x0400U) {  // zero and subnormals: multiples of 2^-24
@@ -155,3 +162,5 @@ struct Emulated {
 
 }  // namespace
 }  // namespace layard::kernels
+
+#undef LAYARD_EMULATED

@@ -3,16 +3,14 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <fstream>
 
 #include "base/json.h"
 #include "golden_cases.h"
 #include "kernels/kernels.h"
 #include "layard/model.h"
 #include "support/shared_dir.h"
+#include "support/temp_dir.h"
 #include "tolerance.h"
 
 namespace layard::golden {
@@ -136,9 +134,7 @@ class Checker {
 
 // The parallel file has the english weights under another option layout.
 inline std::filesystem::path parallel_folder(const std::filesystem::path& shared) {
-  const auto folder =
-      std::filesystem::temp_directory_path() / ("layard_parallel_" + std::to_string(::getpid()));
-  std::filesystem::create_directories(folder);
+  static const testing::TempDir folder;  // one for the process, removed at its end
   const auto english = shared / "goldens/checkpoints/english";
   for (const char* name : {"encoder", "tokenizer", "model.safetensors"}) {
     std::filesystem::remove(folder / name);
@@ -146,8 +142,8 @@ inline std::filesystem::path parallel_folder(const std::filesystem::path& shared
   }
   auto config = base::parse_json(read_text(english / "rl_agent_config.json"), {});
   config->set("option_layout", base::JsonValue::string("parallel"));
-  std::ofstream(folder / "rl_agent_config.json") << text(*config);
-  return folder;
+  testing::write_file(folder / "rl_agent_config.json", text(*config));
+  return folder.path();
 }
 
 inline std::filesystem::path folder_of(const std::filesystem::path& shared,

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Goal: a checkpoint of the published size (421,293,830 parameters) gives upstream's logits.
-# The weights are random and made here from a seed. tests/fixtures/full_size/goldens.jsonl holds what
+# The weights are random, made from a seed. tests/fixtures/full_size/goldens.jsonl holds what
 # upstream's package answered with the same bytes (tools/goldens/make_goldens.py, laya 0.4.15).
 #   full_size.sh LAYARD SOURCE_DIR WORK_DIR
 set -euo pipefail

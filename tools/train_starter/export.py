@@ -49,6 +49,7 @@ def export(model, out: Path, temperature=(1.0, 1.0, 1.0), by_options=None, train
              if value.is_floating_point()}
     part = out / "model.safetensors.part"
     save_file(state, str(part), metadata={"format": "pt"})
+    part.chmod(0o644)
     part.rename(out / "model.safetensors")
 
 

@@ -20,7 +20,8 @@ while [ $# -gt 0 ]; do
     --data) data=$2; shift 2 ;;
     --minutes) minutes=$2; shift 2 ;;
     --out) out=$2; shift 2 ;;
-    *) echo "train.sh: unknown argument $1; usage: train.sh --data FOLDER [--minutes N] [--out FOLDER]" >&2
+    *) echo "train.sh: unknown argument $1;" \
+           "usage: train.sh --data FOLDER [--minutes N] [--out FOLDER]" >&2
        exit 64 ;;
   esac
 done

@@ -3,10 +3,11 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
-#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "support/temp_dir.h"
 
 namespace layard::backends::cpu {
 namespace {
@@ -14,14 +15,10 @@ namespace {
 using Files = std::vector<std::pair<std::string, std::string>>;
 
 void check(const Files& files, int affinity, int expected) {
-  const std::filesystem::path root = std::filesystem::path(::testing::TempDir()) / "cpu_count_root";
-  std::filesystem::remove_all(root);
-  for (const auto& [name, text] : files) {
-    std::filesystem::create_directories((root / name).parent_path());
-    std::ofstream(root / name) << text;
-  }
-  EXPECT_EQ(cpu_count(root, affinity), expected) << (files.empty() ? "" : files.back().second);
-  std::filesystem::remove_all(root);
+  const testing::TempDir root;
+  for (const auto& [name, text] : files) testing::write_file(root / name, text);
+  EXPECT_EQ(cpu_count(root.path(), affinity), expected)
+      << (files.empty() ? "" : files.back().second);
 }
 
 TEST(CpuCount, AffinityWithoutGroups) {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 
 namespace layard::tokenizer {
 namespace {
@@ -55,12 +55,12 @@ TEST(NormalForms, SortsLongRunsOfMarksQuickly) {
   constexpr int kMarks = 200000;
   std::string text = "a";
   for (int i = 0; i < kMarks; ++i) text += i < kMarks / 2 ? "\u0301" : "\u0323";
-  const auto before = std::chrono::steady_clock::now();
+  const std::clock_t before = std::clock();
   const std::string sorted = form(NormalForm::kNfd, text);
-  const auto took = std::chrono::steady_clock::now() - before;
+  const double cpu_s = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
   EXPECT_EQ(sorted.substr(1, 2), "\u0323");
   EXPECT_EQ(sorted.size(), text.size());
-  EXPECT_LT(took, std::chrono::seconds(5));
+  EXPECT_LT(cpu_s, 5.0);  // exchanging neighbours would take 10^10 steps
 }
 
 }  // namespace

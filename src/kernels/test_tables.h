@@ -11,33 +11,13 @@
 #include <vector>
 
 #include "kernels/kernels.h"
-#include "kernels/table-inl.h"
-#include "kernels/vec_emulated-inl.h"
 
 namespace layard::kernels {
-namespace {
 
-/// The sizes of avx512.cc, with fused sums: bit-equal to it.
-struct Emulated512Target {
-  using V = Emulated<16, true>;
-  static constexpr std::size_t kTileRows = 14;
-  static constexpr std::size_t kChunk = 256;
-  static constexpr std::size_t kBlockRows = 504;
-  static constexpr std::size_t kGroup = 8;
-};
-/// Small blocks, so that every loop of the blocking turns at test sizes.
-struct EmulatedSmallTarget {
-  using V = Emulated<8, true>;
-  static constexpr std::size_t kTileRows = 6;
-  static constexpr std::size_t kChunk = 16;
-  static constexpr std::size_t kBlockRows = 12;
-  static constexpr std::size_t kGroup = 2;
-};
-
-constexpr KernelTable kEmulated512 =
-    make_table<Emulated512Target>(Isa::kScalar, "emulated, 16 lanes");
-constexpr KernelTable kEmulatedSmall =
-    make_table<EmulatedSmallTarget>(Isa::kScalar, "emulated, small blocks");
+/// An emulated table with the sizes of avx512.cc and fused sums: bit-equal to it.
+extern const KernelTable kEmulated512;
+/// An emulated one with small blocks, so that every loop of the blocking turns at test sizes.
+extern const KernelTable kEmulatedSmall;
 
 inline std::vector<const KernelTable*> test_tables() {
   const KernelTable* native[4] = {};
@@ -64,5 +44,4 @@ inline bool same_bits(const std::vector<float>& a, const std::vector<float>& b) 
   return true;
 }
 
-}  // namespace
 }  // namespace layard::kernels
