@@ -101,6 +101,8 @@ def card(figures: dict, log: Path, temperatures: dict) -> str:
     values = {
         "dev_accuracy": percent(figures["dev"]["all"]["accuracy"]),
         "dev_table": figure_table(figures["dev"], "by_source"),
+        "noul_yes": percent(figures["dev"]["noul_by_wanted"]["yes"]["accuracy"]),
+        "noul_no": percent(figures["dev"]["noul_by_wanted"]["no"]["accuracy"]),
         "dev_buckets": figure_table(figures["dev"], "by_bucket"),
         "held_table": figure_table(figures["held_out"], "by_source"),
         "request_accuracy": percent(requests["wording_0"]["accuracy"]),
