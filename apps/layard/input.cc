@@ -37,8 +37,12 @@ Result<std::string> read_file(const std::string& path) {
 
 Result<std::string> read_value(const std::string& option, const std::string& value) {
   if (value == "-") return read_stream(std::cin, "standard input (" + option + ")");
-  if (value.starts_with("@")) return read_file(value.substr(1));
-  return value;
+  if (!value.starts_with("@")) return value;
+  auto text = read_file(value.substr(1));
+  if (text.ok()) return text;
+  return Error{text.error().code, option + ": " + text.error().message +
+                                      " (a value that starts with @ names a file; give such a text "
+                                      "through -)"};
 }
 
 Status check_one_stdin(const std::string& first, const std::string& second) {

@@ -64,6 +64,11 @@ void add_globals(CLI::App& app, Globals& globals) {
 void hint_globals(int argc, char** argv) {
   for (int i = 2; i < argc; ++i) {
     const std::string_view argument = argv[i];
+    if (argument == "--model" || argument.starts_with("--model=")) {
+      std::cerr << "hint: the model is named without a flag, right behind the command, as in\n"
+                << "      layard " << argv[1] << " laya ...\n";
+      return;
+    }
     for (const char* global : {"--offline", "--models", "--log-level", "--isa", "--threads"}) {
       if (argument == global || argument.starts_with(std::string(global) + "=")) {
         std::cerr << "hint: " << global << " is a global option: put it before the command, as in\n"

@@ -1,3 +1,4 @@
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <vector>
@@ -33,12 +34,27 @@ PredictOptions predict_options(const Options& options) {
   return predict;
 }
 
+// What is commonly meant by a value of --questions that is not JSON.
+Error explain_questions(const std::string& value, Error error) {
+  std::ifstream file(value);
+  if (file) {
+    error.message = "--questions: " + error.message + "; to read the file write @" + value;
+  } else if (value.find_first_of("[{@-") != 0) {
+    error.message =
+        "--questions: " + error.message +
+        "; it is JSON: for a yes/no question write '[\"Is it urgent?\"]', quotes included";
+  }
+  return error;
+}
+
 Result<Prediction> predict_one(const Globals& globals, const Options& options) {
   LAYARD_TRY(check_one_stdin(options.context, options.questions));
   LAYARD_ASSIGN(const std::string context, read_value("--context", options.context));
   LAYARD_ASSIGN(const std::string questions_text, read_value("--questions", options.questions));
   LAYARD_ASSIGN(const State state, context_from_text(context));
-  LAYARD_ASSIGN(const QuestionSet questions, parse_questions(questions_text, {}));
+  const auto questions_read = parse_questions(questions_text, {});
+  if (!questions_read.ok()) return explain_questions(options.questions, questions_read.error());
+  const QuestionSet& questions = *questions_read;
   LAYARD_ASSIGN(ModelOptions model_options_value,
                 model_options(globals, options.model, options.device, options.dtype));
   model_options_value.lazy = true;
@@ -105,8 +121,9 @@ int run_batch(const Globals& globals, const Options& options) {
   if (!model.ok()) return report(model.error());
   std::ifstream file;
   if (options.batch != "-") {
-    file.open(options.batch, std::ios::binary);
-    if (!file) return report({ErrorCode::kIo, "cannot read '" + options.batch + "'"});
+    const std::string path = options.batch.substr(options.batch.starts_with("@") ? 1 : 0);
+    file.open(path, std::ios::binary);
+    if (!file) return report({ErrorCode::kIo, "cannot read '" + path + "'"});
   }
   std::istream& input = options.batch == "-" ? std::cin : file;
   Batch batch(**model, options);
@@ -133,6 +150,10 @@ int run_predict(const Globals& globals, const Options& options, const CLI::App& 
     if (!questions_given) {
       return report({ErrorCode::kInvalidRequest,
                      "questions are required: --questions JSON, or --batch FILE"});
+    }
+    if (!context_given) {
+      return report({ErrorCode::kInvalidRequest,
+                     "a text is required: --context TEXT, @FILE, or - for standard input"});
     }
     return run_one(globals, options);
   }
@@ -163,9 +184,9 @@ void add_predict(CLI::App& app, const Globals& globals, Run& run) {
       ->capture_default_str();
   command->add_option(
       "--context", options->context,
-      "The text; one that starts with [ or { and is JSON is taken as JSON (a list is a "
-      "conversation)");
-  command->add_option("--questions", options->questions, "The questions, as JSON");
+      "The text, @FILE, or - for standard input; one that starts with [ or { and is JSON is taken "
+      "as JSON (a list is a conversation)");
+  command->add_option("--questions", options->questions, "The questions as JSON, @FILE, or -");
   command->add_option("--device", options->device, "auto, cpu, gpu or npu")->capture_default_str();
   command->add_option("--dtype", options->dtype, "Number format of the forward pass")
       ->capture_default_str();

@@ -34,7 +34,7 @@ void add_render(CLI::App& app, const Globals& globals, Run& run) {
   auto options = std::make_shared<Options>();
   command->add_option("model", options->model, "starter, a model name, or a checkpoint folder")
       ->capture_default_str();
-  command->add_option("--context", options->context, "The text, @FILE or -");
+  command->add_option("--context", options->context, "The text, @FILE or -")->required();
   command->add_option("--questions", options->questions, "The questions as JSON, @FILE or -")
       ->required();
   command->add_option("--overflow", options->overflow, "cut, error or windows")

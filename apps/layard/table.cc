@@ -85,7 +85,7 @@ std::string answers_table(const AnswerSet& answers) {
   for (const Answer& answer : answers.answers) {
     const Block shown = std::visit([](const auto& value) { return block(value); }, answer.value);
     out += printable(answer.id) + ": " + shown.answer + "  (" +
-           std::string(to_string(answer.type())) + ", confidence " +
+           std::string(to_string(answer.type())) + ", answer confidence " +
            fixed(shown.answer_confidence * 100, "%.1f") + "%)\n";
     std::size_t columns = 0;
     for (const Option& option : shown.options) columns = std::max(columns, width(option.name));

@@ -1,9 +1,11 @@
 /// A loaded checkpoint that answers questions: the front door of Layard.
 ///
-///   auto model = layard::Model::open(layard::ModelOptions::from_environment()).value();
+///   layard::ModelOptions options;
+///   options.environment = layard::Environment::from_process().value();
+///   auto model = layard::Model::open(options).value();
 ///   std::string json = model->predict_json("I was charged twice.",
 ///       R"({"refund": {"type": "noul", "instructions": "Does the customer want money back?"}})",
-///       {}).value();
+///       {}, {}).value();
 ///
 /// The library never prints: warnings go to ModelOptions::log.
 #pragma once
@@ -27,8 +29,8 @@ namespace layard {
 /// Receives one line about something the caller may want to know. Called on the calling thread.
 using LogFunction = std::function<void(std::string_view level, std::string_view message)>;
 
-/// Where things are and what may be reached. `from_environment()` of the users below fills it;
-/// nothing else reads the environment.
+/// Where things are and what may be reached. `from_process()` fills it; nothing else
+/// reads the environment.
 struct Environment {
   /// Layard's own cache: $LAYARD_CACHE, $XDG_CACHE_HOME/layard, ~/.cache/layard.
   std::string cache_dir;

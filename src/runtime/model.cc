@@ -119,6 +119,13 @@ Prediction no_questions(const ModelOptions& options) {
   return prediction;
 }
 
+// A request may name a model; this call runs the one it was opened with, and says so.
+void warn_about_model(const Request& request, const LoadedModel& model, AnswerSet& answers) {
+  if (!request.model.has_value() || *request.model == model.identity().name) return;
+  answers.warnings.push_back("the request names model '" + request.model->substr(0, 80) + "'; '" +
+                             model.identity().name + "' answered it");
+}
+
 void prepare_job(LoadedModel& model, Job& job, std::vector<encoder::ModelRow>& rows) {
   auto prepared = runtime::prepare(*job.state, *job.questions, job.overflow, model.tools());
   if (!prepared.ok()) {
@@ -201,6 +208,7 @@ std::vector<Result<Prediction>> Model::predict_many(std::span<const Request> req
     prediction.runtime.request_id = next_request_id();
     prediction.runtime.device_ms = device_ms;
     if (options.raw) prediction.rows = raw_rows(job, mine);
+    warn_about_model(requests[&job - jobs.data()], *model, prediction.answers);
     prediction.runtime.latency_ms = impl_->clock.now_ms() - start_ms;
     results.emplace_back(std::move(prediction));
   }
