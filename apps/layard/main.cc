@@ -7,11 +7,13 @@
 
 #include "commands.h"
 #include "layard/version.h"
+#include "table.h"
 
 namespace layard::cli {
 
 int report(const Error& error) {
-  std::cerr << "error: " << error_type_name(error.code) << ": " << error.message << "\n";
+  // Names and texts of the caller may stand in a message: they must not steer a terminal.
+  std::cerr << "error: " << error_type_name(error.code) << ": " << printable(error.message) << "\n";
   return error_info(error.code).exit_code;
 }
 
@@ -83,7 +85,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return app.exit(error, std::cout, std::cerr);  // --help, --version
   }
-  std::cerr << "error: InvalidRequestError: " << error.what() << "\n";
+  std::cerr << "error: InvalidRequestError: " << printable(error.what()) << "\n";
   hint_globals(argc, argv);
   const auto chosen = app.get_subcommands();
   std::cerr << "See: layard " << (chosen.empty() ? "" : chosen[0]->get_name() + " ") << "--help\n";

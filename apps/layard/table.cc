@@ -75,7 +75,7 @@ std::string printable(std::string_view text) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    out.push_back(byte < 0x20 || byte == 0x7F ? '?' : c);
+    out.push_back(c == '\n' ? ' ' : byte < 0x20 || byte == 0x7F ? '?' : c);
   }
   return out;
 }

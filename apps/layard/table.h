@@ -11,7 +11,7 @@ namespace layard::cli {
 /// One block a question: the answer, its confidence, and a bar for each option.
 std::string answers_table(const AnswerSet& answers);
 
-/// `text` with control characters shown as `?`, so that a terminal cannot be steered by data.
+/// `text` on one line, control characters shown as `?`, so that data cannot steer a terminal.
 std::string printable(std::string_view text);
 
 }  // namespace layard::cli
