@@ -1,48 +1,113 @@
 #include "input.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <iostream>
+#include <utility>
 
 namespace layard::cli {
 namespace {
 
-Result<std::string> read_stream(std::istream& stream, const std::string& name) {
+constexpr std::size_t kPiece = 65536;
+
+Error unreadable(const std::string& name) {
+  return {ErrorCode::kIo, "cannot read " + name + ": " + std::strerror(errno)};
+}
+
+Result<std::string> read_all(Source source, std::size_t bytes_max) {
   std::string text;
-  char buffer[65536];
-  while (stream.read(buffer, sizeof(buffer)) || stream.gcount() > 0) {
-    text.append(buffer, static_cast<std::size_t>(stream.gcount()));
-    if (text.size() > kInputBytesMax) {
-      return Error{ErrorCode::kInvalidRequest, name + " is over the limit of " +
-                                                   std::to_string(kInputBytesMax >> 20U) + " MiB"};
+  std::string piece(kPiece, '\0');
+  while (true) {
+    LAYARD_ASSIGN(const std::size_t got, source.read(piece.data(), piece.size()));
+    if (got == 0) break;
+    text.append(piece, 0, got);
+    if (text.size() > bytes_max) {
+      return Error{ErrorCode::kInvalidRequest, source.name() + " is over the limit of " +
+                                                   std::to_string(bytes_max >> 20U) + " MiB"};
     }
   }
-  if (stream.bad()) return Error{ErrorCode::kIo, "cannot read " + name};
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
   return text;
 }
 
 }  // namespace
 
-Result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return Error{ErrorCode::kIo, "cannot read '" + path + "': " + std::strerror(errno)};
+Result<Source> Source::open(const std::string& path) {
+  if (path == "-") return Source(STDIN_FILENO, "standard input");
+  const std::string file = path.substr(path.starts_with("@") ? 1 : 0);
+  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return unreadable("'" + file + "'");
+  return Source(descriptor, "'" + file + "'");
+}
+
+Source::Source(Source&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), name_(std::move(other.name_)) {}
+
+Source::~Source() {
+  if (descriptor_ > STDIN_FILENO) ::close(descriptor_);
+}
+
+Result<std::size_t> Source::read(char* buffer, std::size_t size) {
+  while (true) {
+    const ssize_t got = ::read(descriptor_, buffer, size);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno != EINTR) return unreadable(name_);
   }
-  file.peek();  // a folder opens but cannot be read
-  if (file.bad()) return Error{ErrorCode::kIo, "cannot read '" + path + "': not a regular file"};
-  return read_stream(file, "'" + path + "'");
+}
+
+Result<bool> LineReader::next(std::string& line, bool& too_long) {
+  line.clear();
+  too_long = false;
+  bool any = false;
+  std::size_t bytes = 0;
+  while (true) {
+    const std::size_t end = buffer_.find('\n', at_);
+    const std::size_t stop = end == std::string::npos ? buffer_.size() : end;
+    bytes += stop - at_;
+    if (bytes > kSkippedBytesMax) {
+      return Error{ErrorCode::kInvalidRequest, source_.name() + " has a line without an end"};
+    }
+    any = any || stop > at_ || end != std::string::npos;
+    if (!too_long) line.append(buffer_, at_, stop - at_);
+    if (line.size() > kInputBytesMax) {
+      too_long = true;
+      line.clear();
+    }
+    at_ = end == std::string::npos ? stop : stop + 1;
+    if (end != std::string::npos) break;
+    buffer_.resize(kPiece);
+    at_ = 0;
+    auto got = source_.read(buffer_.data(), kPiece);
+    buffer_.resize(got.ok() ? *got : 0);
+    if (!got.ok()) return got.error();
+    if (*got == 0) return any;
+  }
+  if (line.ends_with('\r')) line.pop_back();
+  return true;
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t bytes_max) {
+  if (path == "-") return Error{ErrorCode::kInvalidRequest, "'-' is not a file"};
+  LAYARD_ASSIGN(Source source, Source::open(path));
+  return read_all(std::move(source), bytes_max);
 }
 
 Result<std::string> read_value(const std::string& option, const std::string& value) {
-  if (value == "-") return read_stream(std::cin, "standard input (" + option + ")");
-  if (!value.starts_with("@")) return value;
-  auto text = read_file(value.substr(1));
+  if (value != "-" && !value.starts_with("@")) {
+    if (value.size() <= kInputBytesMax) return value;
+    return Error{ErrorCode::kInvalidRequest, option + " is over the limit of 16 MiB"};
+  }
+  auto source = Source::open(value);
+  auto text = source.ok() ? read_all(*std::move(source), kInputBytesMax)
+                          : Result<std::string>(source.error());
   if (text.ok()) return text;
-  return Error{text.error().code, option + ": " + text.error().message +
-                                      " (a value that starts with @ names a file; give such a text "
-                                      "through -)"};
+  std::string message = option + ": " + text.error().message;
+  if (value != "-" && text.error().code == ErrorCode::kIo) {
+    message += " (a value that starts with @ names a file; give such a text through -)";
+  }
+  return Error{text.error().code, message};
 }
 
 Status check_one_stdin(const std::string& first, const std::string& second) {

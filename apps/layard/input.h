@@ -1,24 +1,63 @@
-/// Values of options: inline text, `@file`, or `-` for standard input.
+/// Values of options: inline text, `@file`, or `-` for standard input; and lines of a batch.
 #pragma once
 
-#include <iosfwd>
 #include <string>
 
 #include "layard/error.h"
 
 namespace layard::cli {
 
-/// Bytes a value may have, wherever it comes from.
-inline constexpr std::size_t kInputBytesMax = std::size_t{256} << 20;
+/// Bytes a value may have, wherever it comes from; tokenizing takes some 160 times as much memory.
+inline constexpr std::size_t kInputBytesMax = std::size_t{16} << 20;
+/// Bytes a file of reference outputs may have.
+inline constexpr std::size_t kFileBytesMax = std::size_t{256} << 20;
 
 /// The text that `value` of `option` stands for. A byte-order mark at its start is dropped.
 /// Errors: kIo (unreadable file), kInvalidRequest (too large).
 Result<std::string> read_value(const std::string& option, const std::string& value);
 
-/// A whole file. Errors: kIo, kInvalidRequest (too large).
-Result<std::string> read_file(const std::string& path);
+/// A whole file. Errors: kIo, kInvalidRequest (more than `bytes_max`).
+Result<std::string> read_file(const std::string& path, std::size_t bytes_max);
 
 /// Checks that at most one of two options reads standard input.
 Status check_one_stdin(const std::string& first, const std::string& second);
+
+/// Bytes of an open descriptor; a failed read is an error, never the end of the input.
+class Source {
+ public:
+  /// `-` is standard input; a leading `@` is dropped. Errors: kIo.
+  static Result<Source> open(const std::string& path);
+  Source(Source&& other) noexcept;
+  Source& operator=(Source&&) = delete;
+  ~Source();
+
+  /// Up to `size` bytes; 0 at the end. Errors: kIo.
+  Result<std::size_t> read(char* buffer, std::size_t size);
+  const std::string& name() const { return name_; }
+
+ private:
+  Source(int descriptor, std::string name) : descriptor_(descriptor), name_(std::move(name)) {}
+  int descriptor_;
+  std::string name_;
+};
+
+/// Lines of a source. Memory is bounded by kInputBytesMax however long a line is.
+class LineReader {
+ public:
+  explicit LineReader(Source source) : source_(std::move(source)) {}
+
+  /// One line without its end (\n or \r\n); false at the end of the input. `too_long`: the line was
+  /// over the limit and is empty here; its rest has been passed over.
+  /// Errors: kIo; kInvalidRequest when the rest does not end within kSkippedBytesMax.
+  Result<bool> next(std::string& line, bool& too_long);
+
+ private:
+  Source source_;
+  std::string buffer_;
+  std::size_t at_ = 0;
+};
+
+/// Bytes of one over-long line that are passed over before the input is given up.
+inline constexpr std::size_t kSkippedBytesMax = std::size_t{1} << 30;
 
 }  // namespace layard::cli

@@ -11,9 +11,20 @@
 
 namespace layard::cli {
 
+namespace {
+
+// Messages are one line of bounded length, whatever stands in them.
+std::string shown(std::string_view message) {
+  constexpr std::size_t kMessageBytesMax = 2000;
+  std::string text = printable(message.substr(0, kMessageBytesMax));
+  return message.size() > kMessageBytesMax ? text + "..." : text;
+}
+
+}  // namespace
+
 int report(const Error& error) {
   // Names and texts of the caller may stand in a message: they must not steer a terminal.
-  std::cerr << "error: " << error_type_name(error.code) << ": " << printable(error.message) << "\n";
+  std::cerr << "error: " << error_type_name(error.code) << ": " << shown(error.message) << "\n";
   return error_info(error.code).exit_code;
 }
 
@@ -85,7 +96,7 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return app.exit(error, std::cout, std::cerr);  // --help, --version
   }
-  std::cerr << "error: InvalidRequestError: " << printable(error.what()) << "\n";
+  std::cerr << "error: InvalidRequestError: " << shown(error.what()) << "\n";
   hint_globals(argc, argv);
   const auto chosen = app.get_subcommands();
   std::cerr << "See: layard " << (chosen.empty() ? "" : chosen[0]->get_name() + " ") << "--help\n";

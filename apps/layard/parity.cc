@@ -10,7 +10,7 @@ namespace {
 
 struct Options {
   std::string model = "starter";
-  std::string goldens;
+  std::optional<std::string> goldens;
   std::string device = "auto";
   std::string dtype = "float32";
 };
@@ -19,9 +19,9 @@ Result<Model::ParityReport> parity(const Globals& globals, const Options& option
   LAYARD_ASSIGN(const ModelOptions resolved,
                 model_options(globals, options.model, options.device, options.dtype));
   LAYARD_ASSIGN(const std::unique_ptr<Model> model, Model::open(resolved));
-  std::string goldens;
-  if (!options.goldens.empty()) {
-    LAYARD_ASSIGN(goldens, read_file(options.goldens));
+  std::optional<std::string> goldens;
+  if (options.goldens.has_value()) {
+    LAYARD_ASSIGN(goldens, read_file(*options.goldens, kFileBytesMax));
   }
   Progress progress("parity");
   return model->parity(goldens,

@@ -13,7 +13,6 @@ namespace {
 
 // Lines of --batch answered in one pass: enough to fill forward passes, little enough to stream.
 constexpr std::size_t kBatchLines = 64;
-constexpr std::size_t kLineBytesMax = std::size_t{64} << 20;
 
 struct Options {
   std::string model = "starter";
@@ -119,22 +118,24 @@ int run_batch(const Globals& globals, const Options& options) {
   if (!resolved.ok()) return report(resolved.error());
   auto model = Model::open(*resolved);
   if (!model.ok()) return report(model.error());
-  std::ifstream file;
-  if (options.batch != "-") {
-    const std::string path = options.batch.substr(options.batch.starts_with("@") ? 1 : 0);
-    file.open(path, std::ios::binary);
-    if (!file) return report({ErrorCode::kIo, "cannot read '" + path + "'"});
-  }
-  std::istream& input = options.batch == "-" ? std::cin : file;
+  auto source = Source::open(options.batch);
+  if (!source.ok()) return report(source.error());
+  LineReader lines(*std::move(source));
   Batch batch(**model, options);
   Progress progress("predict");
   std::uint64_t count = 0;
-  for (std::string line; std::getline(input, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    if (line.find_first_not_of(" \t") == std::string::npos) continue;
-    if (line.size() > kLineBytesMax) {
-      batch.add_error({ErrorCode::kInvalidRequest, "a line of more than 64 MiB"});
-    } else {
+  std::string line;
+  bool too_long = false;
+  while (true) {
+    const auto more = lines.next(line, too_long);
+    if (!more.ok()) {
+      batch.flush();
+      return report(more.error());
+    }
+    if (!*more) break;
+    if (too_long) {
+      batch.add_error({ErrorCode::kInvalidRequest, "a line of more than 16 MiB"});
+    } else if (line.find_first_not_of(" \t") != std::string::npos) {
       batch.add(line);
     }
     progress.update(++count, 0);

@@ -71,11 +71,49 @@ std::string bar(double probability) {
 
 }  // namespace
 
+namespace {
+
+// Length of the well-formed UTF-8 sequence at `at`, or 0.
+std::size_t sequence_bytes(std::string_view text, std::size_t at) {
+  const auto lead = static_cast<unsigned char>(text[at]);
+  const std::size_t bytes = lead < 0x80   ? 1
+                            : lead < 0xC2 ? 0
+                            : lead < 0xE0 ? 2
+                            : lead < 0xF0 ? 3
+                                          : 4;
+  if (bytes == 0 || lead > 0xF4 || at + bytes > text.size()) return 0;
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((static_cast<unsigned char>(text[at + i]) & 0xC0U) != 0x80U) return 0;
+  }
+  return bytes;
+}
+
+// C0, DEL, C1 (U+0080..9F), and the marks that reorder text (U+200E/F, 202A..E, 2066..9).
+bool steers(std::string_view character) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(character[i]); };
+  if (character.size() == 1) return byte(0) < 0x20 || byte(0) == 0x7F;
+  if (character.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
+  if (character.size() != 3 || byte(0) != 0xE2) return false;
+  if (byte(1) == 0x80)
+    return byte(2) == 0x8E || byte(2) == 0x8F || (byte(2) >= 0xAA && byte(2) <= 0xAE);
+  return byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9;
+}
+
+}  // namespace
+
 std::string printable(std::string_view text) {
   std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    out.push_back(c == '\n' ? ' ' : byte < 0x20 || byte == 0x7F ? '?' : c);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = sequence_bytes(text, at);
+    const std::string_view character = text.substr(at, std::max<std::size_t>(bytes, 1));
+    if (character == "\n") {
+      out += ' ';
+    } else if (bytes == 0 || steers(character)) {
+      out += '?';
+    } else {
+      out += character;
+    }
+    at += character.size();
   }
   return out;
 }

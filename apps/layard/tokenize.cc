@@ -1,4 +1,3 @@
-#include <fstream>
 #include <iostream>
 #include <memory>
 
@@ -28,21 +27,25 @@ Result<std::string> tokenize(const Tokenizer& tokenizer, const std::string& text
 }
 
 int run_batch(const Tokenizer& tokenizer, const std::string& path) {
-  std::ifstream file;
-  if (path != "-") {
-    file.open(path, std::ios::binary);
-    if (!file) return report({ErrorCode::kIo, "cannot read '" + path + "'"});
-  }
-  std::istream& input = path == "-" ? std::cin : file;
+  auto source = Source::open(path);
+  if (!source.ok()) return report(source.error());
+  LineReader lines(*std::move(source));
   bool failed = false;
-  for (std::string line; std::getline(input, line);) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    auto text = parse_text_line(line);
-    Result<std::string> result =
-        text.ok() ? tokenize(tokenizer, *text) : Result<std::string>(text.error());
+  std::string line;
+  bool too_long = false;
+  CodecOptions codec;
+  codec.layout = JsonLayout::kSpaced;
+  while (true) {
+    const auto more = lines.next(line, too_long);
+    if (!more.ok()) return report(more.error());
+    if (!*more) break;
+    if (!too_long && line.find_first_not_of(" \t") == std::string::npos) continue;
+    const auto text =
+        too_long
+            ? Result<std::string>(Error{ErrorCode::kInvalidRequest, "a line of more than 16 MiB"})
+            : parse_text_line(line);
+    const auto result = text.ok() ? tokenize(tokenizer, *text) : Result<std::string>(text.error());
     failed = failed || !result.ok();
-    CodecOptions codec;
-    codec.layout = JsonLayout::kSpaced;
     std::cout << (result.ok() ? *result : print_error(result.error(), codec)) << "\n";
   }
   return failed ? kExitCheckFailed : kExitOk;

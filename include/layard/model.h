@@ -171,7 +171,7 @@ class LAYARD_EXPORT Model {
     std::string json;
     bool passed = false;
   };
-  Result<ParityReport> parity(std::string_view goldens,
+  Result<ParityReport> parity(std::optional<std::string_view> goldens,
                               const std::function<void(std::size_t, std::size_t)>& progress);
 
   /// The guide's info block of one model, as JSON.

@@ -237,7 +237,8 @@ HttpOutcome finish(CURLcode code, Hop& hop, const Url& url, std::string_view det
     outcome.retryable = status == 408 || status == 429 || status >= 500;
   } else if (code != CURLE_OK) {
     outcome.retryable = is_passing(code);
-    const std::string why(detail.empty() ? curl_easy_strerror(code) : detail);
+    // libcurl quotes a proxy's address as it was given, password and all.
+    const std::string why = without_credentials(detail.empty() ? curl_easy_strerror(code) : detail);
     outcome.error =
         Error{ErrorCode::kBackendUnavailable, "cannot fetch '" + url.shown() + "': " + why};
   } else if (!hop.deliver_head()) {  // a response without a body

@@ -58,8 +58,9 @@ Result<Url> set_url(const Handle& handle, std::string_view text) {
                              : curl_url_set(handle.get(), CURLUPART_URL, std::string(text).c_str(),
                                             CURLU_NON_SUPPORT_SCHEME);
   if (code != CURLUE_OK) {
-    return Error{ErrorCode::kInvalidRequest,
-                 "'" + cut(text) + "' is not a web address (" + curl_url_strerror(code) + ")"};
+    return Error{ErrorCode::kInvalidRequest, "'" + cut(without_credentials(text)) +
+                                                 "' is not a web address (" +
+                                                 curl_url_strerror(code) + ")"};
   }
   return take_apart(handle);
 }
@@ -67,6 +68,22 @@ Result<Url> set_url(const Handle& handle, std::string_view text) {
 }  // namespace
 
 std::string Url::origin() const { return scheme + "://" + host + ":" + std::to_string(port); }
+
+std::string without_credentials(std::string_view text) {
+  const std::size_t at = text.rfind('@');
+  if (at == std::string_view::npos) return std::string(text);
+  // From behind the scheme, else from a quote, else from the start: rather too much than too
+  // little.
+  const std::size_t scheme = text.substr(0, at).find("//");
+  const std::size_t quote = text.substr(0, at).find('\'');
+  std::size_t from = 0;
+  if (scheme != std::string_view::npos) {
+    from = scheme + 2;
+  } else if (quote != std::string_view::npos) {
+    from = quote + 1;
+  }
+  return std::string(text.substr(0, from)) + "***" + std::string(text.substr(at));
+}
 
 std::string Url::shown() const { return cut(text); }
 

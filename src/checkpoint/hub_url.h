@@ -26,6 +26,10 @@ struct Url {
 /// Errors: kInvalidRequest when `text` is not an absolute address.
 Result<Url> parse_url(std::string_view text);
 
+/// `text` with what may be a user name and password in front of an `@` replaced by `***`, for
+/// messages: also where the rest is no address.
+std::string without_credentials(std::string_view text);
+
 /// `reference` (a Location header) as seen from `base`; absolute or relative.
 Result<Url> join_url(const Url& base, std::string_view reference);
 

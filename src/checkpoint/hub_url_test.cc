@@ -78,5 +78,22 @@ TEST(HubUrl, FileAddress) {
             "https://h.example/org/name/resolve/abc/encoder/config.json");
 }
 
+TEST(HubUrl, CredentialsAreNeverShown) {
+  const auto check = [](std::string_view text, std::string_view expected) {
+    EXPECT_EQ(without_credentials(text), expected);
+  };
+  check("https://u:SECRET@127.0.0.1:99999", "https://***@127.0.0.1:99999");
+  check("u:SECRET@127.0.0.1", "***@127.0.0.1");
+  check("Unsupported proxy syntax in 'http://u:SEC RET@h'",
+        "Unsupported proxy syntax in 'http://***@h'");
+  check("bad 'u:SE@CRET@h'", "bad '***@h'");
+  check("https://host/path", "https://host/path");
+  for (const char* bad : {"https://u:SECRET@127.0.0.1:99999", "https://u:SECRET@127.0.0.1 x"}) {
+    const auto url = parse_url(bad);
+    ASSERT_FALSE(url.ok()) << bad;
+    EXPECT_EQ(url.error().message.find("SECRET"), std::string::npos) << url.error().message;
+  }
+}
+
 }  // namespace
 }  // namespace layard::checkpoint

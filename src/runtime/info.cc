@@ -147,12 +147,16 @@ Result<JsonValue> models_json(const Environment& environment, std::string_view m
                              : folder_json(source));
     return out;
   }
-  if (const auto starter = checkpoint::resolve_model("starter", resolve); starter.ok()) {
+  const auto starter = checkpoint::resolve_model("starter", resolve);
+  if (starter.ok()) {
     out.set("starter", folder_json(*starter));
+  } else if (starter.error().code != ErrorCode::kBackendUnavailable) {
+    return starter.error();  // a models file that cannot be used; not installed is no error here
   }
   for (const checkpoint::ModelSpec& spec : checkpoint::registry()) {
     const auto source = checkpoint::resolve_model(spec.name, resolve);
-    const bool elsewhere = source.ok() && !source->folder.empty();
+    if (!source.ok()) return source.error();
+    const bool elsewhere = !source->folder.empty();
     out.set(spec.name, elsewhere ? folder_json(*source) : spec_json(spec, environment));
   }
   return out;

@@ -247,7 +247,8 @@ Result<std::string> Model::render_json(std::string_view context, std::string_vie
 }
 
 Result<Model::ParityReport> Model::parity(
-    std::string_view goldens, const std::function<void(std::size_t, std::size_t)>& progress) {
+    std::optional<std::string_view> goldens,
+    const std::function<void(std::size_t, std::size_t)>& progress) {
   LAYARD_ASSIGN(LoadedModel * model, impl_->ensure_loaded());
   return runtime::run_parity(
       *model, goldens, impl_->options.dtype,

@@ -2,6 +2,7 @@
 
 #include "base/filesystem.h"
 #include "decision/codec.h"
+#include "encoder/reference.h"
 #include "runtime/prepare.h"
 
 namespace layard::runtime {
@@ -29,6 +30,21 @@ Result<std::vector<ReferenceRow>> build_rows(const LoadedModel& model,
   return rows;
 }
 
+// The file's rows are input, not rows of ours: what the encoder cannot take is the file's fault.
+Status check_cases(const LoadedModel& model, const std::vector<ReferenceCase>& cases) {
+  for (const ReferenceCase& reference : cases) {
+    for (const ReferenceRow& row : reference.rows) {
+      const encoder::ModelRow view{row.ids, row.markers, row.type, {}, {}};
+      const Status status = encoder::check_rows(model.encoder_config(), std::span(&view, 1));
+      if (!status.ok()) {
+        return Error{ErrorCode::kInvalidRequest,
+                     "goldens case '" + reference.name + "': " + status.error().message};
+      }
+    }
+  }
+  return {};
+}
+
 Result<std::string> shipped_goldens(const LoadedModel& model) {
   const auto path = std::filesystem::path(model.identity().folder) / "goldens.jsonl";
   auto text = base::real_filesystem().read_text(path, kGoldensBytesMax);
@@ -41,15 +57,17 @@ Result<std::string> shipped_goldens(const LoadedModel& model) {
 
 }  // namespace
 
-Result<Model::ParityReport> run_parity(const LoadedModel& model, std::string_view goldens,
+Result<Model::ParityReport> run_parity(const LoadedModel& model,
+                                       std::optional<std::string_view> goldens,
                                        const std::string& dtype, const validation::Forward& forward,
                                        const validation::ProgressFunction& progress) {
   std::string shipped;
-  if (goldens.empty()) {
+  if (!goldens.has_value()) {
     LAYARD_ASSIGN(shipped, shipped_goldens(model));
     goldens = shipped;
   }
-  LAYARD_ASSIGN(const std::vector<ReferenceCase> cases, validation::read_reference(goldens));
+  LAYARD_ASSIGN(const std::vector<ReferenceCase> cases, validation::read_reference(*goldens));
+  LAYARD_TRY(check_cases(model, cases));
   validation::GateOptions options;
   options.precision = dtype;
   options.tolerance =

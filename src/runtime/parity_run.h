@@ -9,9 +9,10 @@
 
 namespace layard::runtime {
 
-/// Runs the gate over `goldens` (or the model's own goldens.jsonl when empty).
+/// Runs the gate over `goldens`, or over the model's own goldens.jsonl when none are given.
 /// Errors: kInvalidRequest (malformed goldens, none given and none shipped) and the forward's.
-Result<Model::ParityReport> run_parity(const LoadedModel& model, std::string_view goldens,
+Result<Model::ParityReport> run_parity(const LoadedModel& model,
+                                       std::optional<std::string_view> goldens,
                                        const std::string& dtype, const validation::Forward& forward,
                                        const validation::ProgressFunction& progress);
 

@@ -45,14 +45,24 @@ TEST_F(ParityRun, OwnGoldensPassAndOthersFail) {
 }
 
 TEST_F(ParityRun, ShippedGoldensAreTheDefault) {
-  const auto absent = open()->parity("", {});
+  const auto absent = open()->parity(std::nullopt, {});
   ASSERT_FALSE(absent.ok());
   EXPECT_NE(absent.error().message.find("--goldens"), std::string::npos);
   testing::write_file(folder_ / "goldens.jsonl", goldens(0.0));
-  EXPECT_TRUE(open()->parity("", {})->passed);
+  EXPECT_TRUE(open()->parity(std::nullopt, {})->passed);
 }
 
 TEST_F(ParityRun, MalformedGoldensAreRefused) {
+  testing::write_file(folder_ / "goldens.jsonl", goldens(0.0));
+  const auto empty = open()->parity("", {});  // given and empty is not the same as not given
+  ASSERT_FALSE(empty.ok());
+  EXPECT_EQ(empty.error().code, ErrorCode::kInvalidRequest);
+  const auto outside =
+      open()->parity(R"({"state":"s","questions":["q"],"rows":[{"input_ids":[99999],"markers":[0],)"
+                     R"("type":2,"logits":[1],"act":[1]}]})",
+                     {});
+  ASSERT_FALSE(outside.ok());
+  EXPECT_EQ(outside.error().code, ErrorCode::kInvalidRequest) << outside.error().message;
   const auto result = open()->parity("{\"state\":1}", {});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, ErrorCode::kInvalidRequest);

@@ -35,6 +35,14 @@ Result<PreparedRequest> prepare_windows(const State& state, const QuestionSet& q
                      std::to_string(budget.window) + " tokens, more than " +
                      std::to_string(kWindowsMax) + "; split it"};
   }
+  const std::size_t rows_wanted = prepared.spans.size() * questions.questions.size();
+  if (rows_wanted > kWindowRowsMax) {
+    return Error{ErrorCode::kInvalidRequest,
+                 std::to_string(prepared.spans.size()) + " windows of " +
+                     std::to_string(questions.questions.size()) + " questions are " +
+                     std::to_string(rows_wanted) + " rows, more than " +
+                     std::to_string(kWindowRowsMax) + "; ask fewer questions or split the text"};
+  }
   for (const decision::TokenSpan& span : prepared.spans) {
     // As upstream: a window goes back to text and is read like any other text.
     const State window{tools.decode(std::span(ids).subspan(span.start, span.end - span.start)),

@@ -19,8 +19,9 @@
 
 namespace layard::runtime {
 
-/// Windows of one request at most; a text that needs more is refused.
+/// Windows of one request at most, and rows (windows times questions); more is refused.
 inline constexpr std::size_t kWindowsMax = 4096;
+inline constexpr std::size_t kWindowRowsMax = 16384;
 
 /// What prompts are made with.
 struct PromptTools {

@@ -52,14 +52,15 @@ class ValueBuilder {
 // Where the events of the document go. Depths count open containers: 1 is the root object.
 class FileHandler final : public base::JsonHandler {
  public:
-  explicit FileHandler(TokenizerFile& file) : file_(file) {}
+  FileHandler(TokenizerFile& file, std::size_t json_bytes) : file_(file), json_bytes_(json_bytes) {}
 
   const std::optional<Error>& error() const { return error_; }
 
   bool on_null() override { return scalar(base::JsonValue::null()); }
   bool on_bool(bool value) override { return scalar(base::JsonValue::boolean(value)); }
   bool on_number(std::string_view text, bool integer) override {
-    if (target_ == Target::kVocabulary) return vocabulary_id(text, integer);
+    // Depth 3 is inside the vocabulary's own braces; before them there is no entry to number.
+    if (target_ == Target::kVocabulary && depth_ == 3) return vocabulary_id(text, integer);
     return scalar(integer ? base::JsonValue::integer_text(std::string(text))
                           : base::JsonValue::real_text(std::string(text)));
   }
@@ -134,6 +135,7 @@ class FileHandler final : public base::JsonHandler {
     // An array is the vocabulary of a model that is not read here; its type is refused later.
     if (object) {
       file_.model->vocabulary.emplace();
+      file_.model->vocabulary->reserve(json_bytes_);
     } else {
       target_ = Target::kSkip;
     }
@@ -146,6 +148,7 @@ class FileHandler final : public base::JsonHandler {
     if (!list && !pair) return fail(merge_path(), "expected pairs of texts");
     if (list) {
       file_.model->merges.emplace();
+      file_.model->merges->reserve(json_bytes_);
       strings_ = false;
     }
     pair_size_ = 0;
@@ -264,6 +267,7 @@ class FileHandler final : public base::JsonHandler {
   }
 
   TokenizerFile& file_;
+  const std::size_t json_bytes_;
   std::optional<Error> error_;
   ValueBuilder builder_;
   Target target_ = Target::kNone;
@@ -276,6 +280,11 @@ class FileHandler final : public base::JsonHandler {
 };
 
 }  // namespace
+
+void MergeTexts::reserve(std::size_t json_bytes) {
+  arena_.reserve(json_bytes / 3);
+  pairs_.reserve(json_bytes / 32);
+}
 
 void MergeTexts::add_left(std::string_view text) {
   pairs_.push_back(
@@ -290,7 +299,7 @@ void MergeTexts::add_right(std::string_view text) {
 
 Result<TokenizerFile> read_tokenizer_file(std::string_view json) {
   TokenizerFile file;
-  FileHandler handler(file);
+  FileHandler handler(file, json.size());
   const Status parsed = base::parse_json_events(json, kLimits, handler);
   if (!parsed.ok()) {
     return Error{ErrorCode::kArtifactIntegrity, "tokenizer.json: " + parsed.error().message};

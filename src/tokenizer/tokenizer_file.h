@@ -16,6 +16,8 @@ namespace layard::tokenizer {
 /// Merge rules in file order: pairs of texts in one arena.
 class MergeTexts {
  public:
+  /// Makes room as a file of `json_bytes` may need; memory that is not used is never touched.
+  void reserve(std::size_t json_bytes);
   /// Starts a pair with its left text; a right text must follow.
   void add_left(std::string_view text);
   void add_right(std::string_view text);

@@ -55,6 +55,14 @@ TEST(TokenizerFile, NamesTheDamagedField) {
   check_damaged(with_model(R"({"type":"BPE","merges":[]})"), "model.vocab: the field is missing");
   check_damaged(with_model(R"({"type":"BPE","vocab":{}})"), "model.merges: the field is missing");
   check_damaged(with_model(R"({"type":1,"vocab":{}})"), "model.type");
+  // A number where the vocabulary's object should be once crashed, also in a second model.
+  for (const char* number : {"5", "1.5", "-1"}) {
+    const std::string model =
+        R"({"type":"BPE","vocab":)" + std::string(number) + R"(,"merges":[]})";
+    check_damaged(with_model(model), "model.vocab");
+    check_damaged(R"({"model":{"type":"BPE","vocab":{"a":0},"merges":[]},"model":)" + model + "}",
+                  "model.vocab");
+  }
 }
 
 TEST(TokenizerFile, NamesTheDamagedTokenOrMerge) {

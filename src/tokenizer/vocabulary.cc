@@ -71,6 +71,11 @@ void Vocabulary::grow() {
   }
 }
 
+void Vocabulary::reserve(std::size_t json_bytes) {
+  arena_.reserve(json_bytes / 4);
+  entries_.reserve(json_bytes / 64);
+}
+
 std::uint32_t Vocabulary::insert(std::string_view text) {
   if ((entries_.size() + 1) * 2 > slots_.size()) grow();
   const std::uint64_t hash = hash_text(text);

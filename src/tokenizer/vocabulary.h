@@ -18,6 +18,9 @@ class Vocabulary {
  public:
   static constexpr std::int32_t kNoId = -1;
 
+  /// Makes room as a file of `json_bytes` may need; memory that is not used is never touched.
+  void reserve(std::size_t json_bytes);
+
   /// The entry of `text`, added with kNoId when new. Entry numbers count from 0 in order of
   /// first appearance.
   std::uint32_t insert(std::string_view text);

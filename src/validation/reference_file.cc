@@ -34,7 +34,9 @@ Result<std::vector<double>> numbers(const JsonValue* array, const std::string& w
   }
   std::vector<double> out;
   for (const JsonValue& item : array->items()) {
-    if (!item.is_number()) return wrong(where, "must be a list of numbers");
+    if (!item.is_number() || !std::isfinite(static_cast<float>(item.as_double()))) {
+      return wrong(where, "must be a list of finite numbers");
+    }
     out.push_back(item.as_double());
   }
   return out;
@@ -62,6 +64,13 @@ Result<ReferenceRow> read_row(const JsonValue& ids_from, const char* ids_key, co
     return wrong(where + "." + type_key, "must be 0, 1 or 2");
   row.type = static_cast<int>(*number);
   row.logits.assign(values.begin(), values.end());
+  if (row.ids.empty()) return wrong(where, "needs at least one token id");
+  for (std::size_t i = 0; i < row.markers.size(); ++i) {
+    const bool inside = static_cast<std::size_t>(row.markers[i]) < row.ids.size();
+    if (!inside || (i > 0 && row.markers[i] <= row.markers[i - 1])) {
+      return wrong(where + ".markers", "must ascend inside the row");
+    }
+  }
   if (row.logits.size() != row.markers.size()) return wrong(where, "needs one logit a marker");
   return row;
 }

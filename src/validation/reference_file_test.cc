@@ -54,6 +54,14 @@ TEST(ReferenceFile, NamesWhatIsWrong) {
                 "one logit");
   check_refused(row_case(R"("input_ids":[1],"markers":[0],"type":0,"logits":["x"],"act":[1])"),
                 "logits");
+  check_refused(row_case(R"("input_ids":[],"markers":[0],"type":0,"logits":[1],"act":[1])"),
+                "at least one token");
+  check_refused(row_case(R"("input_ids":[1],"markers":[1],"type":0,"logits":[1],"act":[1])"),
+                "ascend inside");
+  check_refused(row_case(R"("input_ids":[1],"markers":[0],"type":0,"logits":[1e308],"act":[1])"),
+                "finite");
+  check_refused(row_case(R"("input_ids":[1],"markers":[0],"type":0,"logits":[1],"act":[1e999])"),
+                "finite");
   check_refused(R"({"cases":[)" + kHead + R"("items":[1],"logits":[],"action_logits":[]}]})",
                 "same length");
 }

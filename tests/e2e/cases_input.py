@@ -98,3 +98,41 @@ def not_utf8_is_refused(world):
     marked = world.write("bom.json", b"\xef\xbb\xbf" + json.dumps(THREE_KINDS).encode())
     check_equal(list(world.predict(world.model, f"@{marked}").json()["answers"]),
                 list(THREE_KINDS), "questions behind a byte order mark")
+
+
+@case
+def unreadable_input_is_not_empty_input(world):
+    """A folder where a file should be is an error for every reader, never an empty input."""
+    folder = world.write("there/file", "x").parent
+    for arguments in (("predict", world.model, "--batch", folder),
+                      ("tokenize", world.model, "--batch", folder),
+                      ("predict", world.model, "--context", f"@{folder}", "--questions", '["x?"]'),
+                      ("parity", world.model, "--goldens", folder)):
+        refuses(world, world.run(*arguments), "IoError")
+    empty = world.write("empty.jsonl", "")
+    refuses(world, world.run("parity", world.model, "--goldens", empty), "InvalidRequestError")
+
+
+@case
+def terminals_are_not_steered(world):
+    """C0, C1 and bidirectional controls of names and labels never reach the screen."""
+    questions = json.dumps({"\u009b31m\u202e\u001b[2J": {
+        "type": "choice", "instructions": "x", "criteria": ["\u009b31m", "b\u2066"]}})
+    table = world.run("predict", world.model, "--context", "a", "--questions", questions,
+                      "--format", "table")
+    check_equal(table.code, 0, f"exit\n{table.stderr}")
+    unknown = world.run("info", "\u009b31m\u001b[2J\u202e")
+    check_equal(unknown.code, 2, "exit")
+    for text in (table.stdout, unknown.stderr):
+        check(not any(mark in text for mark in "\u001b\u009b\u202e\u2066"), repr(text))
+
+
+@case
+def passwords_are_not_shown(world):
+    """A password in an endpoint or proxy address is in no message."""
+    for name, value in (("HF_ENDPOINT", "https://u:SECRETPW@127.0.0.1:99999"),
+                        ("https_proxy", "http://u:SECRETPW@127.0.0.1:99999")):
+        env = {"HF_ENDPOINT": "https://127.0.0.1:1", "no_proxy": "", name: value}
+        run = world.run("download", "laya", environment=env)
+        check_equal(run.code, 2, f"{name}: exit\n{run.stderr}")
+        check("SECRETPW" not in run.stderr + run.stdout, f"{name}: {run.stderr}")
