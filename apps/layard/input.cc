@@ -5,6 +5,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace layard::cli {
@@ -30,6 +32,29 @@ Result<std::string> read_all(Source source, std::size_t bytes_max) {
   }
   if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
   return text;
+}
+
+// Where a value of an option comes from: `--context`, `--context @file`, `--context -`.
+std::string origin(const std::string& option, const std::string& value) {
+  return value == "-" || value.starts_with("@") ? option + " " + value : option;
+}
+
+Status check_one_stdin(const std::string& context, const std::string& questions) {
+  if (context == "-" && questions == "-") {
+    return Error{ErrorCode::kInvalidRequest,
+                 "--context and --questions cannot both read standard input; give one as @FILE"};
+  }
+  return {};
+}
+
+// What is commonly meant by a value of --questions that is not JSON.
+std::string questions_hint(const std::string& value) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(value, ignored)) {
+    return "; to read the file write @" + value;
+  }
+  if (value.find_first_of("[{@-") == 0) return "";
+  return "; it is JSON: for a yes/no question write '[\"Is it urgent?\"]', quotes included";
 }
 
 }  // namespace
@@ -110,12 +135,28 @@ Result<std::string> read_value(const std::string& option, const std::string& val
   return Error{text.error().code, message};
 }
 
-Status check_one_stdin(const std::string& first, const std::string& second) {
-  if (first == "-" && second == "-") {
-    return Error{ErrorCode::kInvalidRequest,
-                 "--context and --questions cannot both read standard input; give one as @FILE"};
+Result<RequestInput> read_request(const std::string& context, const std::string& questions) {
+  LAYARD_TRY(check_one_stdin(context, questions));
+  RequestInput input;
+  LAYARD_ASSIGN(input.context, read_value("--context", context));
+  LAYARD_ASSIGN(input.questions_text, read_value("--questions", questions));
+  auto state = context_from_text(input.context);
+  if (!state.ok()) {
+    return Error{state.error().code, origin("--context", context) + ": " + state.error().message};
   }
-  return {};
+  auto parsed = parse_questions(input.questions_text, {});
+  if (!parsed.ok()) {
+    return Error{parsed.error().code, origin("--questions", questions) + ": " +
+                                          parsed.error().message + questions_hint(questions)};
+  }
+  input.state = *std::move(state);
+  input.questions = *std::move(parsed);
+  return input;
+}
+
+Error at_line(std::uint64_t number, Error error) {
+  error.message = "line " + std::to_string(number) + ": " + error.message;
+  return error;
 }
 
 }  // namespace layard::cli

@@ -1,9 +1,11 @@
 /// Values of options: inline text, `@file`, or `-` for standard input; and lines of a batch.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "layard/error.h"
+#include "layard/question.h"
 
 namespace layard::cli {
 
@@ -16,11 +18,23 @@ inline constexpr std::size_t kFileBytesMax = std::size_t{256} << 20;
 /// Errors: kIo (unreadable file), kInvalidRequest (too large).
 Result<std::string> read_value(const std::string& option, const std::string& value);
 
+/// What --context and --questions of one call stand for.
+struct RequestInput {
+  std::string context;
+  std::string questions_text;
+  State state;
+  QuestionSet questions;
+};
+
+/// Reads and checks both. Errors: those of read_value, and kInvalidRequest for what is read; the
+/// text begins with the option and the file it came from.
+Result<RequestInput> read_request(const std::string& context, const std::string& questions);
+
+/// `error` of a line of a batch: its text begins with the line's number.
+Error at_line(std::uint64_t number, Error error);
+
 /// A whole file. Errors: kIo, kInvalidRequest (more than `bytes_max`).
 Result<std::string> read_file(const std::string& path, std::size_t bytes_max);
-
-/// Checks that at most one of two options reads standard input.
-Status check_one_stdin(const std::string& first, const std::string& second);
 
 /// Bytes of an open descriptor; a failed read is an error, never the end of the input.
 class Source {

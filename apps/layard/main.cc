@@ -1,6 +1,8 @@
 // The `layard` program: parses the command line and runs one subcommand.
+#include <fcntl.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <iostream>
@@ -66,7 +68,8 @@ void add_globals(CLI::App& app, Globals& globals) {
       ->capture_default_str();
   app.add_option("--models", globals.models_file, "JSON file of model name -> folder")
       ->check(CLI::ExistingFile);
-  app.add_option("--isa", globals.isa, "Force kernels: scalar, avx2, avx512 or neon (for tests)");
+  app.add_option("--isa", globals.isa,
+                 "Force kernels: scalar, avx2, avx512, amx or neon (for tests)");
   app.add_option("--threads", globals.threads,
                  "Threads of the cpu device (default: what is allowed)")
       ->check(CLI::Range(1, 1024));
@@ -92,11 +95,41 @@ void hint_globals(int argc, char** argv) {
   }
 }
 
+// What was printed must have arrived: a command whose output is lost has failed.
+int finish(int code) {
+  std::cout.flush();
+  if (std::cout) return code;
+  return report(
+      {ErrorCode::kIo, "cannot write to standard output; what was printed is incomplete"});
+}
+
+// A standard stream that is closed would be the next file that is opened, and what is meant for
+// the stream would be read from or written to that file. Closed ones become one that always fails.
+void hold_standard_streams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) != -1) continue;
+    const int failing = descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    if (::open("/dev/null", failing) != descriptor) return;  // the lowest free number is this one
+  }
+}
+
+// The parser only misses a command; the first word that is none is most likely a misspelt one.
+std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
+  const std::vector<std::string> extra = app.remaining(false);
+  if (!app.get_subcommands().empty() || extra.empty()) return error.what();
+  std::string names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  const std::string kind = extra.front().starts_with('-') ? "option" : "command";
+  return "unknown " + kind + " '" + extra.front() + "'; the commands are " + names;
+}
+
 int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-    return app.exit(error, std::cout, std::cerr);  // --help, --version
+    return finish(app.exit(error, std::cout, std::cerr));  // --help, --version
   }
-  std::cerr << "error: InvalidRequestError: " << shown(error.what()) << "\n";
+  std::cerr << "error: InvalidRequestError: " << shown(usage_text(app, error)) << "\n";
   hint_globals(argc, argv);
   const auto chosen = app.get_subcommands();
   std::cerr << "See: layard " << (chosen.empty() ? "" : chosen[0]->get_name() + " ") << "--help\n";
@@ -104,7 +137,10 @@ int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, cha
 }
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is a failed write, not a death
+  // A closed pipe and a file over the limit of `ulimit -f` are failed writes, not deaths.
+  std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
+  hold_standard_streams();
   CLI::App app(kAbout, "layard");
   Globals globals;
   Run run;
@@ -114,6 +150,7 @@ int main(int argc, char** argv) {
   add_tokenize(app, globals, run);
   add_info(app, globals, run);
   add_download(app, globals, run);
+  add_cache(app, globals, run);
   add_parity(app, globals, run);
   add_completion(app, run);
   app.require_subcommand(1);
@@ -126,10 +163,7 @@ int main(int argc, char** argv) {
   spdlog::set_pattern("%^%l%$: %v");
   spdlog::set_level(spdlog::level::from_str(globals.log_level));
   try {
-    const int code = run();
-    std::cout.flush();
-    if (!std::cout) return report({ErrorCode::kIo, "cannot write to standard output"});
-    return code;
+    return finish(run());
   } catch (const std::bad_alloc&) {
     return report({ErrorCode::kInternal, "out of memory"});
   } catch (const std::exception& error) {

@@ -40,8 +40,13 @@ void add_parity(CLI::App& app, const Globals& globals, Run& run) {
                       "JSON Lines of {state, questions, rows} or one object with cases "
                       "(default: goldens.jsonl in the model's folder)");
   command->add_option("--device", options->device, "auto, cpu, gpu or npu")->capture_default_str();
-  command->add_option("--dtype", options->dtype, "Number format of the forward pass")
+  command->add_option("--dtype", options->dtype, "float32, float16, bfloat16 or int8")
       ->capture_default_str();
+  command->footer(
+      "The result is recorded in the cache folder (at least 200 rows); `--dtype auto` of the "
+      "other\n"
+      "commands takes the fastest number format that passed:\n"
+      "  for d in float32 bfloat16 int8; do layard parity starter --dtype $d; done");
   command->callback([&globals, &run, options] {
     run = [&globals, options] {
       const auto result = parity(globals, *options);

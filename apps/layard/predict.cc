@@ -1,4 +1,3 @@
-#include <fstream>
 #include <iostream>
 #include <memory>
 #include <vector>
@@ -24,6 +23,7 @@ struct Options {
   std::string format = "json";
   std::string batch;
   bool raw = false;
+  bool no_tie_recheck = false;
 };
 
 PredictOptions predict_options(const Options& options) {
@@ -33,32 +33,14 @@ PredictOptions predict_options(const Options& options) {
   return predict;
 }
 
-// What is commonly meant by a value of --questions that is not JSON.
-Error explain_questions(const std::string& value, Error error) {
-  std::ifstream file(value);
-  if (file) {
-    error.message = "--questions: " + error.message + "; to read the file write @" + value;
-  } else if (value.find_first_of("[{@-") != 0) {
-    error.message =
-        "--questions: " + error.message +
-        "; it is JSON: for a yes/no question write '[\"Is it urgent?\"]', quotes included";
-  }
-  return error;
-}
-
 Result<Prediction> predict_one(const Globals& globals, const Options& options) {
-  LAYARD_TRY(check_one_stdin(options.context, options.questions));
-  LAYARD_ASSIGN(const std::string context, read_value("--context", options.context));
-  LAYARD_ASSIGN(const std::string questions_text, read_value("--questions", options.questions));
-  LAYARD_ASSIGN(const State state, context_from_text(context));
-  const auto questions_read = parse_questions(questions_text, {});
-  if (!questions_read.ok()) return explain_questions(options.questions, questions_read.error());
-  const QuestionSet& questions = *questions_read;
+  LAYARD_ASSIGN(const RequestInput input, read_request(options.context, options.questions));
   LAYARD_ASSIGN(ModelOptions model_options_value,
                 model_options(globals, options.model, options.device, options.dtype));
   model_options_value.lazy = true;
+  model_options_value.tie_recheck = !options.no_tie_recheck;
   LAYARD_ASSIGN(const std::unique_ptr<Model> model, Model::open(model_options_value));
-  return model->predict(state, questions, predict_options(options));
+  return model->predict(input.state, input.questions, predict_options(options));
 }
 
 int run_one(const Globals& globals, const Options& options) {
@@ -74,48 +56,53 @@ int run_one(const Globals& globals, const Options& options) {
 
 class Batch {
  public:
+  struct Line {
+    std::uint64_t number;
+    Result<Request> request;
+  };
+
   Batch(Model& model, const Options& options) : model_(model), options_(predict_options(options)) {}
 
   /// Answers the collected lines in order.
   void flush() {
     std::vector<Request> requests;
     for (const auto& line : lines_) {
-      if (line.ok()) requests.push_back(*line);
+      if (line.request.ok()) requests.push_back(*line.request);
     }
     const auto results = model_.predict_many(requests, options_);
     std::size_t next = 0;
     for (const auto& line : lines_) {
       const Result<Prediction> result =
-          line.ok() ? results[next++] : Result<Prediction>(line.error());
+          line.request.ok() ? results[next++] : Result<Prediction>(line.request.error());
       failed_ = failed_ || !result.ok();
       CodecOptions codec;
       codec.layout = JsonLayout::kSpaced;
       std::cout << (result.ok() ? print_prediction(*result, codec)
-                                : print_error(result.error(), codec))
+                                : print_error(at_line(line.number, result.error()), codec))
                 << "\n";
     }
     std::cout.flush();
     lines_.clear();
   }
 
-  void add(const std::string& line) {
-    lines_.push_back(parse_request(line, {}));
+  void add(std::uint64_t number, Result<Request> request) {
+    lines_.push_back({number, std::move(request)});
     if (lines_.size() == kBatchLines) flush();
   }
 
-  void add_error(Error error) { lines_.push_back(std::move(error)); }
   bool failed() const { return failed_; }
 
  private:
   Model& model_;
   PredictOptions options_;
-  std::vector<Result<Request>> lines_;
+  std::vector<Line> lines_;
   bool failed_ = false;
 };
 
 int run_batch(const Globals& globals, const Options& options) {
   auto resolved = model_options(globals, options.model, options.device, options.dtype);
   if (!resolved.ok()) return report(resolved.error());
+  resolved->tie_recheck = !options.no_tie_recheck;
   auto model = Model::open(*resolved);
   if (!model.ok()) return report(model.error());
   auto source = Source::open(options.batch);
@@ -132,13 +119,15 @@ int run_batch(const Globals& globals, const Options& options) {
       batch.flush();
       return report(more.error());
     }
-    if (!*more) break;
+    // Nobody can read the answers any more: main says so.
+    if (!*more || !std::cout) break;
+    ++count;
     if (too_long) {
-      batch.add_error({ErrorCode::kInvalidRequest, "a line of more than 16 MiB"});
+      batch.add(count, Error{ErrorCode::kInvalidRequest, "more than 16 MiB"});
     } else if (line.find_first_not_of(" \t") != std::string::npos) {
-      batch.add(line);
+      batch.add(count, parse_request(line, {}));
     }
-    progress.update(++count, 0);
+    progress.update(count, 0);
   }
   batch.flush();
   return batch.failed() ? kExitCheckFailed : kExitOk;
@@ -189,8 +178,13 @@ void add_predict(CLI::App& app, const Globals& globals, Run& run) {
       "as JSON (a list is a conversation)");
   command->add_option("--questions", options->questions, "The questions as JSON, @FILE, or -");
   command->add_option("--device", options->device, "auto, cpu, gpu or npu")->capture_default_str();
-  command->add_option("--dtype", options->dtype, "Number format of the forward pass")
+  command
+      ->add_option("--dtype", options->dtype,
+                   "float32 (exact), float16, bfloat16, int8, or auto: the fastest that `layard "
+                   "parity` has passed here")
       ->capture_default_str();
+  command->add_flag("--no-tie-recheck", options->no_tie_recheck,
+                    "Keep a reduced dtype's answer where float32 would decide a near tie");
   command
       ->add_option(
           "--overflow", options->overflow,

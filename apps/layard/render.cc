@@ -15,15 +15,13 @@ struct Options {
 };
 
 Result<std::string> render(const Globals& globals, const Options& options) {
-  LAYARD_TRY(check_one_stdin(options.context, options.questions));
-  LAYARD_ASSIGN(const std::string context, read_value("--context", options.context));
-  LAYARD_ASSIGN(const std::string questions, read_value("--questions", options.questions));
+  LAYARD_ASSIGN(const RequestInput input, read_request(options.context, options.questions));
   LAYARD_ASSIGN(const ModelOptions resolved,
                 model_options(globals, options.model, "auto", "float32"));
   LAYARD_ASSIGN(const std::unique_ptr<Model> model, Model::open(resolved));
   PredictOptions predict;
   predict.overflow = *overflow_policy_from_string(options.overflow);
-  return model->render_json(context, questions, {}, predict);
+  return model->render_json(input.context, input.questions_text, {}, predict);
 }
 
 }  // namespace

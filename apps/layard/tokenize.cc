@@ -31,6 +31,7 @@ int run_batch(const Tokenizer& tokenizer, const std::string& path) {
   if (!source.ok()) return report(source.error());
   LineReader lines(*std::move(source));
   bool failed = false;
+  std::uint64_t count = 0;
   std::string line;
   bool too_long = false;
   CodecOptions codec;
@@ -38,15 +39,16 @@ int run_batch(const Tokenizer& tokenizer, const std::string& path) {
   while (true) {
     const auto more = lines.next(line, too_long);
     if (!more.ok()) return report(more.error());
-    if (!*more) break;
+    if (!*more || !std::cout) break;
+    ++count;
     if (!too_long && line.find_first_not_of(" \t") == std::string::npos) continue;
     const auto text =
-        too_long
-            ? Result<std::string>(Error{ErrorCode::kInvalidRequest, "a line of more than 16 MiB"})
-            : parse_text_line(line);
+        too_long ? Result<std::string>(Error{ErrorCode::kInvalidRequest, "more than 16 MiB"})
+                 : parse_text_line(line);
     const auto result = text.ok() ? tokenize(tokenizer, *text) : Result<std::string>(text.error());
     failed = failed || !result.ok();
-    std::cout << (result.ok() ? *result : print_error(result.error(), codec)) << "\n";
+    std::cout << (result.ok() ? *result : print_error(at_line(count, result.error()), codec))
+              << "\n";
   }
   return failed ? kExitCheckFailed : kExitOk;
 }

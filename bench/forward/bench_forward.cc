@@ -1,7 +1,7 @@
 // Times forward passes of one checkpoint on request: reads lines `tokens rows`, answers each with
 // the milliseconds of one pass. The peer script drives it, so that both are measured in turn.
 //
-//   bench_forward FOLDER THREADS [ISA]
+//   bench_forward FOLDER THREADS [ISA [DTYPE]]
 #include <chrono>
 #include <iostream>
 #include <vector>
@@ -33,13 +33,14 @@ double milliseconds(layard::Model& model, const std::vector<Request>& requests,
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::cerr << "usage: bench_forward FOLDER THREADS [ISA]\n";
+    std::cerr << "usage: bench_forward FOLDER THREADS [ISA [DTYPE]]\n";
     return 2;
   }
   layard::ModelOptions options;
   options.model = argv[1];
   options.environment.threads = std::stoi(argv[2]);
   if (argc > 3) options.environment.force_isa = argv[3];
+  if (argc > 4) options.dtype = argv[4];
   const auto model = layard::Model::open(options).value();
   std::cout << "ready" << std::endl;
   int words = 0;

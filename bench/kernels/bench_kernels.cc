@@ -73,35 +73,69 @@ struct GemmShape {
 // Weights of several layers in turn: real weights come from memory, not from a cache.
 constexpr std::size_t kWeightSets = 4;
 
-void gemm(benchmark::State& state, const KernelTable* table, GemmShape shape) {
+// Operands of one product, in the layout of `linear`.
+struct Operands {
+  Operands(const kernels::LinearKernels& linear, std::size_t m, const GemmShape& shape)
+      : gated(shape.activation == kernels::Activation::kGeluGate),
+        panels(kernels::panel_count(linear, shape.n, gated)),
+        set_bytes(panels * linear.panel_bytes(shape.k)),
+        row_bytes((shape.k + 16) * sizeof(float)),
+        a((linear.prepare == nullptr ? m * row_bytes : linear.operand_bytes(m, shape.k)) /
+          sizeof(float)),
+        w(kWeightSets * set_bytes / sizeof(float)),
+        c(m * (shape.n + 16)),
+        scratch(linear.scratch_bytes(shape.k) / sizeof(float)) {
+    const Aligned source(shape.k * (1 + linear.panel_columns));
+    std::vector<const void*> rows;
+    for (std::size_t i = 0; i < linear.panel_columns; ++i) {
+      rows.push_back(source.data + (1 + i) * shape.k);
+    }
+    auto* panel = reinterpret_cast<std::byte*>(w.data);
+    for (std::size_t i = 0; i < kWeightSets * panels; ++i, panel += linear.panel_bytes(shape.k)) {
+      linear.pack_panel(rows.data(), kernels::ElementType::kFloat32, shape.k, panel);
+    }
+    if (linear.prepare == nullptr) return;
+    for (std::size_t r = 0; r < m; ++r) {
+      linear.prepare(source.data, shape.k, r, reinterpret_cast<std::byte*>(a.data));
+    }
+  }
+  bool gated;
+  std::size_t panels;
+  std::size_t set_bytes;
+  std::size_t row_bytes;
+  Aligned a;
+  Aligned w;
+  Aligned c;
+  Aligned scratch;
+};
+
+void gemm(benchmark::State& state, const KernelTable* table, const kernels::LinearKernels* linear,
+          GemmShape shape) {
   const auto m = static_cast<std::size_t>(state.range(0));
-  const bool gated = shape.activation == kernels::Activation::kGeluGate;
-  const std::size_t panels = kernels::panel_count(*table, shape.n, gated);
-  const std::size_t lda = shape.k + 16;
-  const std::size_t ldc = shape.n + 16;
-  const Aligned a(m * lda);
-  const Aligned w(kWeightSets * panels * table->panel_columns * shape.k);
-  const Aligned c(m * ldc);
-  const Aligned scratch(table->gemm_scratch_floats);
+  Operands operands(*linear, m, shape);
   double roof = peak_flops(table->isa);
   double fastest = 1e9;
   std::size_t set = 0;
   for (auto _ : state) {
     const double start = seconds_now();
     kernels::GemmArgs args;
-    args.a = a.data;
-    args.lda = lda;
-    args.w = {w.data + set * panels * table->panel_columns * shape.k, nullptr, shape.n, shape.k,
-              gated};
+    args.a = reinterpret_cast<const std::byte*>(operands.a.data);
+    args.a_stride = operands.row_bytes;
+    args.w = {
+        linear,  reinterpret_cast<const std::byte*>(operands.w.data) + set * operands.set_bytes,
+        nullptr, shape.n,
+        shape.k, operands.gated};
     args.activation = shape.activation;
-    args.c = c.data;
-    args.ldc = ldc;
-    table->gemm(args, {0, m}, {0, panels}, scratch.data);
+    args.c = operands.c.data;
+    args.ldc = shape.n + 16;
+    linear->gemm(args, {0, m}, {0, operands.panels},
+                 reinterpret_cast<std::byte*>(operands.scratch.data));
     set = (set + 1) % kWeightSets;
     fastest = std::min(fastest, seconds_now() - start);
   }
   roof = std::max(roof, peak_flops(table->isa));
-  const double operations = 2.0 * static_cast<double>(m * shape.n * shape.k) * (gated ? 2.0 : 1.0);
+  const double operations =
+      2.0 * static_cast<double>(m * shape.n * shape.k) * (operands.gated ? 2.0 : 1.0);
   const double total = operations * static_cast<double>(state.iterations());
   state.counters["GFLOP/s"] = benchmark::Counter(total / 1e9, benchmark::Counter::kIsRate);
   state.counters["best_GFLOP/s"] = operations / fastest / 1e9;
@@ -159,12 +193,14 @@ void row(benchmark::State& state, const KernelTable* table, bool norm) {
 
 void pack(benchmark::State& state, const KernelTable* table) {
   constexpr std::size_t kDepth = 1024;
-  std::vector<std::uint16_t> halves(table->panel_columns * kDepth, 0x3C00);
+  const kernels::LinearKernels& linear = table->exact();
+  std::vector<std::uint16_t> halves(linear.panel_columns * kDepth, 0x3C00);
   std::vector<const void*> rows;
-  for (std::size_t c = 0; c < table->panel_columns; ++c) rows.push_back(&halves[c * kDepth]);
-  const Aligned out(table->panel_columns * kDepth);
+  for (std::size_t c = 0; c < linear.panel_columns; ++c) rows.push_back(&halves[c * kDepth]);
+  const Aligned out(linear.panel_columns * kDepth);
   for (auto _ : state) {
-    table->pack_panel(rows.data(), kernels::ElementType::kFloat16, kDepth, out.data);
+    linear.pack_panel(rows.data(), kernels::ElementType::kFloat16, kDepth,
+                      reinterpret_cast<std::byte*>(out.data));
     benchmark::ClobberMemory();
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(halves.size()) * state.iterations());
@@ -185,10 +221,14 @@ void add_table(const KernelTable* table) {
                  {"mlp_out_1024x2624", {1024, 2624, kNone}},
                  {"minilm_384x384", {384, 384, kNone}}};
   add_peak("before");
-  for (const auto& entry : kShapes) {
-    auto* registered = benchmark::RegisterBenchmark((isa + "/gemm/" + entry.name).c_str(), gemm,
-                                                    table, entry.shape);
-    for (const int m : {1, 16, 64, 128, 256, 512}) registered->Arg(m);
+  for (const kernels::LinearKernels* linear : table->linear) {
+    if (linear == nullptr) continue;
+    for (const auto& entry : kShapes) {
+      const std::string name = isa + "/gemm/" + std::string(linear->name) + "/" + entry.name;
+      auto* registered =
+          benchmark::RegisterBenchmark(name.c_str(), gemm, table, linear, entry.shape);
+      for (const int m : {1, 16, 64, 128, 256, 512}) registered->Arg(m);
+    }
   }
   add_peak("between");
   for (const int tokens : {64, 128, 512, 2048}) {
@@ -209,7 +249,7 @@ void add_table(const KernelTable* table) {
 }  // namespace layard::bench
 
 int main(int argc, char** argv) {
-  const layard::kernels::KernelTable* tables[4] = {};
+  const layard::kernels::KernelTable* tables[layard::kernels::kIsas] = {};
   const std::size_t count = layard::kernels::supported_kernels(tables);
   for (std::size_t i = 0; i < count; ++i) layard::bench::add_table(tables[i]);
   benchmark::Initialize(&argc, argv);

@@ -76,6 +76,7 @@ double run_fma(kernels::Isa isa, long rounds) {
   const auto count = static_cast<double>(rounds) * 2.0;
   switch (isa) {
 #if defined(__x86_64__)
+    case kernels::Isa::kAmx:  // its float32 work is done by vectors
     case kernels::Isa::kAvx512:
       run_avx512(rounds);
       return count * kAccumulators * 16;

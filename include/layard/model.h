@@ -45,10 +45,14 @@ struct Environment {
   std::vector<std::string> data_dirs;
   /// JSON file that puts folders behind names (LAYARD_MODELS); empty: none.
   std::string models_file;
-  /// LAYARD_FORCE_ISA: scalar, avx2, avx512, neon; empty: the best this machine has.
+  /// LAYARD_FORCE_ISA: scalar, avx2, avx512, amx, neon; empty: the best this machine has whose
+  /// kernels were recorded as tested on real processors (docs/hardware.md).
   std::string force_isa;
   /// LAYARD_THREADS; 0: what affinity and quota allow.
   int threads = 0;
+  /// LAYARD_CACHE_MAX: the most that packed weights may take in cache_dir, in bytes; 0 keeps none.
+  /// Numbers may end in K, M, G or T (powers of 1,000).
+  std::uint64_t cache_bytes_max = 20'000'000'000;
   /// LAYARD_TOKEN_CACHE: entries of the text -> ids cache; 0 turns it off.
   int token_cache_entries = 4096;
 
@@ -63,7 +67,13 @@ struct ModelOptions {
   std::string model = "starter";
   /// auto, cpu, gpu, npu (ane is accepted as npu's name).
   std::string device = "auto";
+  /// float32, float16, bfloat16, int8; or auto: the fastest that has a passing parity record for
+  /// these weights on this machine (see Model::parity), float32 when none has.
   std::string dtype = "float32";
+  /// With a dtype less exact than float32: answers that a little probability moved between two
+  /// options could change are decided by float32, on the same device. Its weights are loaded with
+  /// the first such answer. Never in parity().
+  bool tie_recheck = true;
   /// Never go online, whatever the environment says.
   bool local_files_only = false;
   /// Defers all loading to the first question.
@@ -101,6 +111,9 @@ struct RuntimeInfo {
   std::int64_t request_id = 0;
   bool truncated = false;
   std::optional<std::string> model_routing;
+  /// Rows that were run again in float32 (ModelOptions::tie_recheck); nothing, and not printed,
+  /// where no row could be.
+  std::optional<std::int64_t> rechecked;
 };
 
 /// One prompt row as it was run.
@@ -167,6 +180,9 @@ class LAYARD_EXPORT Model {
   /// Compares this model with recorded reference outputs: JSON Lines of `{state, questions, rows}`
   /// or one object with `cases`. Returns the gate's summary as JSON and whether it passed.
   /// Without goldens: the model's own goldens.jsonl. `progress(done, total)` may be empty.
+  /// A gate that passed on at least 200 rows of weights that are not random, or that failed, is
+  /// recorded below Environment::cache_dir for dtype auto; `record` in the JSON says where, or why
+  /// not. Errors: kInvalidRequest (malformed goldens, or none; a model opened with dtype auto).
   struct ParityReport {
     std::string json;
     bool passed = false;
@@ -185,9 +201,22 @@ class LAYARD_EXPORT Model {
 
 /// `layard info`: version, platform, what is available, every registered model (or just `model`)
 /// with its pin and where it is. Loads no weights, needs no network.
-/// Errors: kUnsupportedModel.
+/// Errors: kUnsupportedModel; those of an instruction set that cannot be forced.
 LAYARD_EXPORT Result<std::string> info_json(const Environment& environment, bool local_files_only,
                                             std::string_view model);
+
+/// `layard cache list`: packed weights kept in environment.cache_dir, longest unused first, as
+/// JSON:
+/// {"folder", "bytes", "bytes_max", "files": [{"file", "bytes", "last_used_s", "weights", "isa",
+/// "type", "current"}]}; `current` is whether this build would use the file; `last_used_s` is
+/// seconds since 1970. Errors: kIo.
+LAYARD_EXPORT Result<std::string> cache_list_json(const Environment& environment);
+
+/// `layard cache prune`: removes packed weights, longest unused first, until at most `bytes_max`
+/// remain; a running process keeps what it has mapped. Returns {"removed": [...], "bytes_freed",
+/// "bytes_left"}. Errors: kIo.
+LAYARD_EXPORT Result<std::string> cache_prune_json(const Environment& environment,
+                                                   std::uint64_t bytes_max);
 
 /// The tokenizer.json of a model that is on this machine. Errors: as Model::open.
 LAYARD_EXPORT Result<std::string> tokenizer_path(const Environment& environment,

@@ -25,8 +25,8 @@ namespace layard {
 /// Source: tokenizers 0.23.
 class LAYARD_EXPORT Tokenizer {
  public:
-  /// Reads a file of at most 256 MiB.
-  /// Errors: kIo; kArtifactIntegrity (not what the format says; names the field);
+  /// Reads a file of at most 128 MiB.
+  /// Errors: kIo; kArtifactIntegrity (larger, or not what the format says; names the field);
   /// kUnsupportedModel (a component that is not implemented; names it).
   static Result<Tokenizer> from_file(const std::string& path);
   /// The same from the file's text.

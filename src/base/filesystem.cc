@@ -89,6 +89,10 @@ FileInfo to_info(const struct stat& raw) {
                                      : FileKind::kOther;
   info.size_bytes = static_cast<std::uint64_t>(raw.st_size);
   info.mtime_ns = std::int64_t{raw.st_mtim.tv_sec} * 1'000'000'000 + raw.st_mtim.tv_nsec;
+  info.atime_ns = std::int64_t{raw.st_atim.tv_sec} * 1'000'000'000 + raw.st_atim.tv_nsec;
+  info.inode = raw.st_ino;
+  info.owner = raw.st_uid;
+  info.mode = raw.st_mode & 07777U;
   return info;
 }
 
@@ -202,6 +206,27 @@ Status write_and_close(Filesystem& files, const fs::path& path, std::string_view
 }
 
 }  // namespace
+
+bool is_private(const FileInfo& info) {
+  return info.owner == ::geteuid() && (info.mode & 077U) == 0;
+}
+
+Status make_private_folder(const fs::path& folder) {
+  if (folder.has_parent_path()) LAYARD_TRY(real_filesystem().make_folders(folder.parent_path()));
+  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return io_error("make folder", folder, errno);
+  }
+  LAYARD_ASSIGN(const auto info, real_filesystem().link_stat(folder));
+  if (info && info->kind == FileKind::kFolder && is_private(*info)) return {};
+  return Error{ErrorCode::kIo, "'" + folder.string() +
+                                   "' must be a folder of this user with mode 0700; change its "
+                                   "mode or remove it"};
+}
+
+void mark_used(const fs::path& path) {
+  const timespec times[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
+  ::utimensat(AT_FDCWD, path.c_str(), times, 0);
+}
 
 Filesystem& real_filesystem() {
   static RealFilesystem files;  // has no state, so sharing it is safe

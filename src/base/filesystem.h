@@ -26,8 +26,12 @@ enum class FileKind : std::uint8_t { kFile, kFolder, kLink, kOther };
 struct FileInfo {
   FileKind kind = FileKind::kFile;
   std::uint64_t size_bytes = 0;
-  /// Last change of the content, nanoseconds since 1970.
+  /// Last change of the content and last use, nanoseconds since 1970.
   std::int64_t mtime_ns = 0;
+  std::int64_t atime_ns = 0;
+  std::uint64_t inode = 0;
+  std::uint32_t owner = 0;  ///< user id
+  std::uint32_t mode = 0;   ///< permission bits, 0 to 07777
 };
 
 /// A file being written. Closing without close() loses errors, so writers that matter call it.
@@ -83,6 +87,17 @@ class Filesystem {
   /// The lock of `path` (an empty file, made when absent), or null when somebody holds it.
   virtual Result<std::unique_ptr<FileLock>> try_lock(const std::filesystem::path& path) = 0;
 };
+
+/// Whether `info` is of this process's user and open to nobody else.
+bool is_private(const FileInfo& info);
+
+/// Makes `folder` (and what is above it) with access for its user alone, where it does not exist.
+/// Errors: kIo; kIo also when a folder there belongs to another user or is open to others.
+Status make_private_folder(const std::filesystem::path& folder);
+
+/// Sets the time of last use to now and leaves the time of change. A file that cannot be touched
+/// keeps its times.
+void mark_used(const std::filesystem::path& path);
 
 /// The operating system's files.
 Filesystem& real_filesystem();

@@ -1,7 +1,9 @@
 #include "base/filesystem.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <memory>
 
 #include "support/failing_filesystem.h"
@@ -142,6 +144,25 @@ TEST_P(FilesystemTest, AtomicWriteSurvivesEveryFailure) {
 INSTANTIATE_TEST_SUITE_P(Both, FilesystemTest, ::testing::Bool(), [](const auto& row) {
   return row.param ? std::string("Memory") : std::string("Disk");
 });
+
+// Over the limit of `ulimit -f` a program that ignores SIGXFSZ gets an error, and leaves nothing.
+TEST(RealFilesystem, FileSizeLimitIsAnError) {
+  const testing::TempDir folder;
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{4, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const Status fits = write_atomically(real_filesystem(), folder / "a", "1234");
+  const Status status = write_atomically(real_filesystem(), folder / "b", "12345");
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_TRUE(fits.ok());
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().code, ErrorCode::kIo);
+  EXPECT_NE(status.error().message.find("/b"), std::string::npos) << status.error().message;
+  EXPECT_EQ(*real_filesystem().list(folder.path()), std::vector<std::string>{"a"});
+}
 
 TEST(MemoryFilesystem, FullDisk) {
   MemoryFilesystem files;

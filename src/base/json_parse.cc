@@ -1,5 +1,6 @@
 #include <simdjson.h>
 
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
@@ -51,7 +52,8 @@ std::string_view trim_token(std::string_view token) {
   return token;
 }
 
-// Walks one document with simdjson's on-demand API and reports events.
+// Walks one document with simdjson's on-demand API and reports events. Open containers are kept in
+// a vector, each with its iterator: the depth of a text costs memory, never the caller's stack.
 class Walker {
  public:
   /// REQUIRES: `text` is what `document` was made from and holds a token.
@@ -65,6 +67,9 @@ class Walker {
       ondemand::value root;
       if (const auto error = document.get_value().get(root)) return fail_parse(error);
       LAYARD_TRY(visit(root, type));
+      while (!stopped_ && !path_.empty()) {
+        LAYARD_TRY(path_.back().is_object ? step_object() : step_array());
+      }
       if (!stopped_ && !at_end(document)) return fail("unexpected text after the JSON document");
       return {};
     }
@@ -72,10 +77,15 @@ class Walker {
   }
 
  private:
+  // One open container. `field` or `element` stands on the child visited last, or on the first one
+  // while `started` is false.
   struct Frame {
     bool is_object;
-    std::size_t index;
-    std::string_view key;
+    bool started = false;
+    std::size_t index = 0;
+    std::string_view key = {};
+    ondemand::object_iterator field = {};
+    ondemand::array_iterator element = {};
   };
 
   Status visit_root_scalar(ondemand::document& document, ondemand::json_type type) {
@@ -91,15 +101,16 @@ class Walker {
     return scalar(trim_token(text_.substr(text_.find_first_not_of(" \t\r\n"))));
   }
 
+  // Reports a scalar whole, of a container only its begin: the steps that follow do the rest.
   Status visit(ondemand::value value, ondemand::json_type type) {
     if (++nodes_ > limits_.nodes_max) {
       return fail("more than " + std::to_string(limits_.nodes_max) + " values");
     }
     switch (type) {
       case ondemand::json_type::object:
-        return visit_object(value);
+        return open_object(value);
       case ondemand::json_type::array:
-        return visit_array(value);
+        return open_array(value);
       case ondemand::json_type::string: {
         std::string_view text;
         if (const auto error = value.get_string().get(text)) return fail_parse(error);
@@ -122,52 +133,70 @@ class Walker {
     if (path_.size() >= limits_.depth_max) {
       return fail("nested deeper than " + std::to_string(limits_.depth_max) + " levels");
     }
-    path_.push_back({is_object, 0, {}});
+    path_.push_back({.is_object = is_object});
     return {};
   }
 
-  Status visit_object(ondemand::value value) {
+  Status open_object(ondemand::value value) {
     LAYARD_TRY(enter(true));
     stopped_ = !handler_.on_begin_object();
     if (stopped_) return {};
     ondemand::object object;
     if (const auto error = value.get_object().get(object)) return fail_parse(error);
-    for (auto field : object) {
-      if (path_.back().index++ == limits_.members_max) {
-        path_.back().key = {};
-        return fail("more than " + std::to_string(limits_.members_max) + " members");
-      }
-      std::string_view key;
-      if (const auto error = field.unescaped_key().get(key)) return fail_parse(error);
-      path_.back().key = key;
-      stopped_ = !handler_.on_key(key);
-      if (stopped_) return {};
-      ondemand::value child;
-      if (const auto error = field.value().get(child)) return fail_parse(error);
-      LAYARD_TRY(visit_child(child));
-      if (stopped_) return {};
-    }
-    path_.pop_back();
-    stopped_ = !handler_.on_end_object();
+    if (const auto error = object.begin().get(path_.back().field)) return fail_parse(error);
     return {};
   }
 
-  Status visit_array(ondemand::value value) {
+  Status open_array(ondemand::value value) {
     LAYARD_TRY(enter(false));
     stopped_ = !handler_.on_begin_array();
     if (stopped_) return {};
     ondemand::array array;
     if (const auto error = value.get_array().get(array)) return fail_parse(error);
-    for (auto element : array) {
-      ondemand::value child;
-      if (const auto error = element.get(child)) return fail_parse(error);
-      LAYARD_TRY(visit_child(child));
-      if (stopped_) return {};
-      ++path_.back().index;
-    }
-    path_.pop_back();
-    stopped_ = !handler_.on_end_array();
+    if (const auto error = array.begin().get(path_.back().element)) return fail_parse(error);
     return {};
+  }
+
+  // The next member of the innermost container, or its end.
+  Status step_object() {
+    Frame& frame = path_.back();
+    if (std::exchange(frame.started, true)) ++frame.field;
+    // simdjson compares with any iterator to ask whether this one is at its end.
+    if (frame.field == ondemand::object_iterator()) {
+      path_.pop_back();
+      stopped_ = !handler_.on_end_object();
+      return {};
+    }
+    auto field = *frame.field;
+    if (frame.index++ == limits_.members_max) {
+      frame.key = {};
+      return fail("more than " + std::to_string(limits_.members_max) + " members");
+    }
+    std::string_view key;
+    if (const auto error = field.unescaped_key().get(key)) return fail_parse(error);
+    frame.key = key;
+    stopped_ = !handler_.on_key(key);
+    if (stopped_) return {};
+    ondemand::value child;
+    if (const auto error = field.value().get(child)) return fail_parse(error);
+    return visit_child(child);
+  }
+
+  // The next element of the innermost container, or its end.
+  Status step_array() {
+    Frame& frame = path_.back();
+    if (std::exchange(frame.started, true)) {
+      ++frame.index;
+      ++frame.element;
+    }
+    if (frame.element == ondemand::array_iterator()) {
+      path_.pop_back();
+      stopped_ = !handler_.on_end_array();
+      return {};
+    }
+    ondemand::value child;
+    if (const auto error = (*frame.element).get(child)) return fail_parse(error);
+    return visit_child(child);
   }
 
   Status scalar(std::string_view token) {

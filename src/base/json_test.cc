@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "support/small_stack.h"
+
 namespace layard::base {
 namespace {
 
@@ -117,6 +119,36 @@ TEST(Json, DeepValuesBuiltByHandAreSafe) {
   }
   const JsonValue copy = value;
   EXPECT_EQ(write_json(copy, JsonStyle::kCompact).size(), 200000U * 2 + 4);
+}
+
+// A thread of a server or of another language may have little stack.
+TEST(Json, DepthDoesNotCostStack) {
+  for (const bool objects : {false, true}) {
+    testing::run_on_small_stack([objects] {
+      const std::string text = testing::nested_json(512, objects);
+      const auto parsed = parse_json(text, {});
+      ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+      const JsonValue copy = *parsed;
+      JsonValue assigned = JsonValue::array();
+      assigned = copy;
+      EXPECT_EQ(write_json(assigned, JsonStyle::kCompact), text);
+      EXPECT_FALSE(write_json(assigned, JsonStyle::kIndent1).empty());
+      EXPECT_EQ(parse_json(testing::nested_json(513, objects), {}).error().code,
+                ErrorCode::kInvalidRequest);
+    });
+  }
+}
+
+// What stands in front of a fault, and where it is, at every kind of step.
+TEST(Json, FaultsAreLocated) {
+  check_refused("[1,[2,3,x]]", "JSON at /1/2: not a JSON value");
+  check_refused("[[],[],]", "JSON at /2: ");
+  check_refused("[1 2]", "JSON at /1: ");
+  check_refused("{\"a\":1 \"b\":2}", "JSON at /a: ");
+  check_refused("{\"a\":{\"b\":[1,{\"c\" 1}]}}", "JSON at /a/b/1/: ");
+  check_refused("{\"a\":[0],\"b\":{1:2}}", "JSON at /b/: ");
+  check_refused("{\"a\":[0,[\"\\x\"]]}", "JSON at /a/1/0: a bad escape");
+  check_refused("[{}] []", "JSON at the top level: unexpected text after the JSON document");
 }
 
 std::string many_keys(int count) {

@@ -33,6 +33,10 @@ MappedFile::~MappedFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
+void MappedFile::forget_pages() const noexcept {
+  if (data_ != nullptr) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
+}
+
 Result<ReadOnlyFile> ReadOnlyFile::open(const std::filesystem::path& path) {
   // O_NONBLOCK: a pipe put where a file belongs must not make the reader wait for a writer.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -30,6 +30,9 @@ class MappedFile {
   /// The file's bytes, valid as long as this object; empty for an empty file.
   std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
 
+  /// Gives the memory of pages read so far back to the system; they are read again when touched.
+  void forget_pages() const noexcept;
+
  private:
   friend class ReadOnlyFile;
   MappedFile(const std::byte* data, std::size_t size) : data_(data), size_(size) {}

@@ -161,6 +161,13 @@ Result<AgentConfig> read_agent_keys(const JsonValue& config, std::string_view mo
     }
     out.act_outputs = static_cast<std::int64_t>(costs->size()) + 1;
   }
+  if (const JsonValue* weights = config.find("weights")) {
+    out.random_weights = weights->is_string() && weights->text() == "random";
+  }
+  if (const JsonValue* training = config.find("training")) {
+    const JsonValue* steps = training->find("steps");
+    out.training_recorded = steps != nullptr && steps->as_int64().value_or(0) > 0;
+  }
   return out;
 }
 

@@ -35,6 +35,11 @@ struct AgentConfig {
   OptionLayout option_layout = OptionLayout::kSequential;
   /// Informative; empty when absent.
   std::string model_name;
+  /// `"weights": "random"`: the weights were drawn, not trained, and the answers mean nothing.
+  /// Ours; the tools that write such checkpoints set it. Any other value says nothing.
+  bool random_weights = false;
+  /// `training` is there and counts at least one step: the weights were trained.
+  bool training_recorded = false;
   /// Always an array of three values of any kind, as written: choice, score, noul. The decision
   /// room replaces what is not a usable number and says so. Python's NaN, Infinity and -Infinity
   /// are kept as reals of that text.

@@ -57,6 +57,22 @@ TEST(AgentConfig, EveryKey) {
   EXPECT_EQ(config.temperature_by_options.find("choice:11+")->as_double(), 0.1);
 }
 
+TEST(AgentConfig, SaysWhereWeightsCameFrom) {
+  const auto check = [](const std::string& members, bool random, bool trained) {
+    const AgentConfig config = parsed("{" + kKeys + members + "}");
+    EXPECT_EQ(config.random_weights, random) << members;
+    EXPECT_EQ(config.training_recorded, trained) << members;
+  };
+  check("", false, false);
+  check(R"(,"weights":"random")", true, false);
+  check(R"(,"weights":"Random")", false, false);
+  check(R"(,"weights":["random"])", false, false);
+  check(R"(,"training":{"steps":2481})", false, true);
+  check(R"(,"training":{"steps":0})", false, false);
+  check(R"(,"training":{"epochs":3})", false, false);
+  check(R"(,"training":true)", false, false);
+}
+
 // A config Python wrote may hold NaN and Infinity; it loads, and the values stay what they are.
 TEST(AgentConfig, PythonConstantsInTemperatures) {
   const AgentConfig config =

@@ -1,7 +1,6 @@
 #include "checkpoint/checkpoint_folder.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <system_error>
 
@@ -24,22 +23,6 @@ bool is_folder(const fs::path& path) {
 
 Error unsupported(std::string message) {
   return {ErrorCode::kUnsupportedModel, std::move(message)};
-}
-
-Status check_parts(const CheckpointFiles& files) {
-  const std::array<std::pair<const fs::path*, std::string_view>, 2> parts{
-      {{&files.encoder_config, "encoder/config.json"},
-       {&files.tokenizer, "tokenizer/tokenizer.json"}}};
-  for (const auto& [path, name] : parts) {
-    if (is_file(*path)) continue;
-    const std::string what = is_folder(path->parent_path())
-                                 ? "'" + std::string(name) + "'"
-                                 : "folder '" + path->parent_path().filename().string() + "/'";
-    return unsupported("Incompatible model: " + what + " not found in '" + files.folder.string() +
-                       "'. Copy it from the published checkpoint, or save the model again with its "
-                       "encoder and tokenizer; they are not fetched separately.");
-  }
-  return {};
 }
 
 // Upstream's first look at the weights: a group that is wholly absent means another kind of model.
@@ -72,29 +55,34 @@ CheckpointFiles CheckpointFiles::in(const fs::path& folder) {
           folder / "tokenizer" / "tokenizer_config.json"};
 }
 
-Result<CheckpointFolder> CheckpointFolder::open(const fs::path& folder) {
+Status CheckpointFiles::check_present() const {
   const std::string name = folder.string();
   if (!is_folder(folder)) {
     return Error{ErrorCode::kIo, "Local model path not found: '" + name +
                                      "'. Check that the directory exists and that training saved "
                                      "the model successfully."};
   }
-  CheckpointFiles files = CheckpointFiles::in(folder);
-  if (!is_file(files.agent_config)) {
-    return unsupported("Incompatible model: '" + name +
-                       "' does not contain 'rl_agent_config.json'. Point to a folder in the "
-                       "published Laya layout.");
+  std::string missing;
+  for (const fs::path* file : {&agent_config, &weights, &encoder_config, &tokenizer}) {
+    if (is_file(*file)) continue;
+    missing += (missing.empty() ? "'" : ", '") + file->lexically_relative(folder).string() + "'";
   }
+  if (missing.empty()) return {};
+  return unsupported("Incompatible model: '" + name + "' does not contain " + missing +
+                     ". Point to a folder in the published Laya layout, or copy what is missing "
+                     "from the published checkpoint; nothing is fetched into a folder.");
+}
+
+Result<CheckpointFolder> CheckpointFolder::open(const fs::path& folder) {
+  const std::string name = folder.string();
+  CheckpointFiles files = CheckpointFiles::in(folder);
+  LAYARD_TRY(files.check_present());
   LAYARD_ASSIGN(const std::string text,
                 base::read_text_file(files.agent_config, kAgentConfigBytesMax));
   LAYARD_ASSIGN(const base::JsonValue json, parse_agent_json(text, name));
   LAYARD_ASSIGN(const OptionLayout layout, read_option_layout(json));
-  if (!is_file(files.weights)) {
-    return unsupported("Incompatible model: 'model.safetensors' not found in '" + name + "'.");
-  }
   LAYARD_ASSIGN(AgentConfig config, read_agent_keys(json, name));
   config.option_layout = layout;
-  LAYARD_TRY(check_parts(files));
   LAYARD_ASSIGN(std::string encoder_config,
                 base::read_text_file(files.encoder_config, kEncoderConfigBytesMax));
   LAYARD_ASSIGN(std::string tokenizer_config, read_tokenizer_config(files));

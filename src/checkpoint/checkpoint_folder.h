@@ -10,10 +10,9 @@
 
 namespace layard::checkpoint {
 
-/// Bytes the text files of a checkpoint may have; the largest known tokenizer.json has 34 MB.
+/// Bytes the text files of a checkpoint may have; tokenizer.json's is in base/file_limits.h.
 inline constexpr std::size_t kEncoderConfigBytesMax = std::size_t{1} << 20;
 inline constexpr std::size_t kTokenizerConfigBytesMax = std::size_t{4} << 20;
-inline constexpr std::size_t kTokenizerBytesMax = std::size_t{128} << 20;
 
 /// The files of one checkpoint folder; says nothing about whether they exist.
 /// Source: laya 0.4.15 checkpoint layout.
@@ -26,6 +25,11 @@ struct CheckpointFiles {
   std::filesystem::path tokenizer_config;  // tokenizer/tokenizer_config.json
 
   static CheckpointFiles in(const std::filesystem::path& folder);
+
+  /// Looks whether the folder and all files but tokenizer_config.json, which may be absent, are
+  /// there: cheap, and before anything is read.
+  /// Errors: kIo (no such folder), kUnsupportedModel naming every file that is missing.
+  Status check_present() const;
 };
 
 /// An opened checkpoint. Move-only (it owns the mapped weights); immutable, safe to share.
@@ -39,14 +43,15 @@ struct CheckpointFolder {
   std::string tokenizer_config;
   SafetensorsFile weights;
 
-  /// Opens `folder`. The first condition that fails is reported, in upstream's order: folder,
-  /// rl_agent_config.json, option_layout, model.safetensors, missing config keys, encoder/ and
-  /// tokenizer/, groups of weights, temperature. Names and shapes of single weights are the
-  /// encoder room's to check; tokenizer/tokenizer.json is only seen to exist.
+  /// Opens `folder`. Missing files are reported first and together; then the first condition that
+  /// fails, in upstream's order: option_layout, missing config keys, groups of weights,
+  /// temperature. Names and shapes of single weights are the encoder room's to check;
+  /// tokenizer/tokenizer.json is only seen to exist.
   /// Errors: kIo (no such folder, unreadable file), kUnsupportedModel (an incomplete or other kind
   /// of checkpoint), kArtifactIntegrity (malformed file).
   /// Source: laya 0.4.15 load; departs: encoder and tokenizer are never fetched by the config's
-  /// `encoder` id, so a folder without them is refused.
+  /// `encoder` id, so a folder without them is refused; files that are missing are named at once,
+  /// where upstream stops at the first.
   static Result<CheckpointFolder> open(const std::filesystem::path& folder);
 };
 

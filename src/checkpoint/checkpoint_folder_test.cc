@@ -57,23 +57,34 @@ TEST(CheckpointFolder, ConditionsInOrder) {
   check_error(folder, ErrorCode::kUnsupportedModel,
               "Incompatible model weights for " + name + ": checkpoint is missing 'act_head.'");
 
-  std::filesystem::remove(folder / "tokenizer" / "tokenizer.json");
-  check_error(folder, ErrorCode::kUnsupportedModel,
-              "'tokenizer/tokenizer.json' not found in " + name);
-  std::filesystem::remove_all(folder / "tokenizer");
-  check_error(folder, ErrorCode::kUnsupportedModel, "folder 'tokenizer/' not found in " + name);
-  std::filesystem::remove_all(folder / "encoder");
-  check_error(folder, ErrorCode::kUnsupportedModel, "folder 'encoder/' not found in " + name);
-
   write_file(folder / "rl_agent_config.json", R"({"encoder":"x"})");
   check_error(folder, ErrorCode::kUnsupportedModel, "missing configuration keys ['head_layers']");
-  std::filesystem::remove(folder / "model.safetensors");
-  check_error(folder, ErrorCode::kUnsupportedModel, "'model.safetensors' not found in " + name);
   write_file(folder / "rl_agent_config.json", R"({"option_layout":"other"})");
   check_error(folder, ErrorCode::kUnsupportedModel, "option_layout must be one of");
+}
+
+TEST(CheckpointFolder, MissingFilesAreNamedTogether) {
+  const TempDir temp;
+  const auto folder = temp / "m";
+  testing::write_tiny_checkpoint(folder, {});
+  const std::string start = "Incompatible model: '" + folder.string() + "' does not contain ";
+  std::filesystem::remove(folder / "tokenizer" / "tokenizer.json");
+  check_error(folder, ErrorCode::kUnsupportedModel, start + "'tokenizer/tokenizer.json'. ");
+  std::filesystem::remove_all(folder / "encoder");
+  check_error(folder, ErrorCode::kUnsupportedModel,
+              start + "'encoder/config.json', 'tokenizer/tokenizer.json'. ");
+  std::filesystem::remove_all(folder / "tokenizer");
+  std::filesystem::remove(folder / "model.safetensors");
+  std::filesystem::create_directory(folder / "model.safetensors");  // a folder is no file
+  // Before what is wrong in a file that is there.
+  write_file(folder / "rl_agent_config.json", "{");
+  check_error(folder, ErrorCode::kUnsupportedModel,
+              start + "'model.safetensors', 'encoder/config.json', 'tokenizer/tokenizer.json'. ");
   std::filesystem::remove(folder / "rl_agent_config.json");
   check_error(folder, ErrorCode::kUnsupportedModel,
-              "Incompatible model: " + name + " does not contain 'rl_agent_config.json'");
+              start +
+                  "'rl_agent_config.json', 'model.safetensors', 'encoder/config.json', "
+                  "'tokenizer/tokenizer.json'. ");
 }
 
 TEST(CheckpointFolder, DamagedFiles) {

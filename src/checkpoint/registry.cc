@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/file_limits.h"
 #include "base/sha256.h"
 #include "checkpoint/agent_config.h"
 #include "checkpoint/checkpoint_folder.h"
@@ -83,7 +84,7 @@ std::vector<RemoteFile> published_files(std::optional<std::uint64_t> weights_byt
       {"rl_agent_config.json", kAgentConfigBytesMax, {}, {}},
       {"encoder/config.json", kEncoderConfigBytesMax, {}, {}},
       {"tokenizer/tokenizer_config.json", kTokenizerConfigBytesMax, {}, {}},
-      {"tokenizer/tokenizer.json", kTokenizerBytesMax, {}, {}},
+      {"tokenizer/tokenizer.json", base::kTokenizerFileBytesMax, {}, {}},
       {"model.safetensors", weights_bytes.value_or(kWeightsBytesMax), weights_bytes,
        std::move(weights_sha256)},
   };

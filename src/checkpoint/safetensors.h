@@ -48,6 +48,9 @@ class SafetensorsFile {
   /// of names()) and index with a NaN or an infinity.
   Status check_finite() const;
 
+  /// Gives the memory of tensors read so far back; views stay valid and read the file again.
+  void forget_pages() const noexcept { mapping_.forget_pages(); }
+
  private:
   SafetensorsFile() = default;
 

@@ -20,6 +20,8 @@ std::string stamp_text(const fs::path& resolved, const base::FileInfo& info,
   stamp.set("path", JsonValue::string(resolved.string()));
   stamp.set("size", JsonValue::integer(static_cast<std::int64_t>(info.size_bytes)));
   stamp.set("mtime_ns", JsonValue::integer(info.mtime_ns));
+  stamp.set("inode", JsonValue::integer(static_cast<std::int64_t>(info.inode)));
+  stamp.set("owner", JsonValue::integer(std::int64_t{info.owner}));
   stamp.set("sha256", JsonValue::string(std::string(sha256)));
   return base::write_json(stamp, base::JsonStyle::kPython) + "\n";
 }
@@ -40,6 +42,12 @@ void save(const StampStore& store, const fs::path& resolved, const std::string& 
     store.log.write(base::LogLevel::kWarning, "the checked hash of '" + resolved.string() +
                                                   "' is not remembered: " + status.error().message);
   }
+}
+
+// A mark's own stamp lies beside the hash's.
+fs::path mark_path(const StampStore& store, const fs::path& resolved, std::string_view name) {
+  return store.cache / "stamps" /
+         (base::sha256_hex(resolved.string()) + "." + std::string(name) + ".json");
 }
 
 bool has_stamp(const StampStore& store, const fs::path& resolved, const std::string& text) {
@@ -104,6 +112,33 @@ void write_stamp(const StampStore& store, const fs::path& file, std::string_view
   if (!resolved.ok()) return;
   const auto info = file_info(store.files, *resolved);
   if (info.ok()) save(store, *resolved, stamp_text(*resolved, *info, sha256));
+}
+
+bool has_mark(const StampStore& store, const fs::path& file, const Mark& mark) {
+  if (store.cache.empty()) return false;
+  const auto resolved = store.files.canonical(file);
+  if (!resolved.ok()) return false;
+  const auto info = file_info(store.files, *resolved);
+  if (!info.ok()) return false;
+  const auto found = store.files.read_text(mark_path(store, *resolved, mark.name), kStampBytesMax);
+  return found.ok() && *found == stamp_text(*resolved, *info, mark.value);
+}
+
+void set_mark(const StampStore& store, const fs::path& file, const Mark& mark) {
+  if (store.cache.empty()) return;
+  const auto resolved = store.files.canonical(file);
+  if (!resolved.ok()) return;
+  const auto info = file_info(store.files, *resolved);
+  if (!info.ok()) return;
+  const fs::path path = mark_path(store, *resolved, mark.name);
+  Status status = store.files.make_folders(path.parent_path());
+  if (status.ok()) {
+    status = base::write_atomically(store.files, path, stamp_text(*resolved, *info, mark.value));
+  }
+  if (!status.ok()) {
+    store.log.write(base::LogLevel::kWarning, "a check of '" + resolved->string() +
+                                                  "' is not remembered: " + status.error().message);
+  }
 }
 
 }  // namespace layard::checkpoint

@@ -23,11 +23,10 @@ struct StampStore {
   std::filesystem::path stamp_path(const std::filesystem::path& resolved) const;
 };
 
-/// Checks that `file` has the hash `expected`. The hash is not computed again while path, size and
-/// time of change are those of the stamp. A stamp that cannot be read or written costs time, not
-/// success.
-/// Errors: kArtifactRevision naming file, found and expected hash; kIo; kCancelled.
-/// Source: laya-apple 1.6.2 weights check (the stamp's three fields).
+/// Checks that `file` has the hash `expected`. The hash is not computed again while path, size,
+/// time of change, inode and owner are those of the stamp. A stamp that cannot be read or written
+/// costs time, not success. Errors: kArtifactRevision naming file, found and expected hash; kIo;
+/// kCancelled. Source: laya-apple 1.6.2 weights check (the stamp's three fields).
 Status verify_sha256(const StampStore& store, const std::filesystem::path& file,
                      std::string_view expected, const std::stop_token& stop);
 
@@ -39,5 +38,18 @@ Result<std::string> file_sha256(const StampStore& store, const std::filesystem::
 /// Records that `file` was just found to have `sha256`.
 void write_stamp(const StampStore& store, const std::filesystem::path& file,
                  std::string_view sha256);
+
+/// A check that a file has passed: what was checked (letters and digits) and its result.
+struct Mark {
+  std::string_view name;
+  std::string_view value;
+};
+
+/// Whether `file` is unchanged (as verify_sha256 decides) since set_mark() was told the same.
+bool has_mark(const StampStore& store, const std::filesystem::path& file, const Mark& mark);
+
+/// Remembers that `file`, as it is now, has passed a check. Failing to costs time later, not
+/// success.
+void set_mark(const StampStore& store, const std::filesystem::path& file, const Mark& mark);
 
 }  // namespace layard::checkpoint

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/json.h"
-
+#include "support/small_stack.h"
 namespace layard {
 namespace {
 
@@ -193,6 +193,40 @@ TEST(Codec, AnswersRefused) {
         "answers/a/choice must be a label");
   check(R"({"model":"m","answers":{},"usage":{"input_tokens":0},"warnings":[1]})",
         "response/warnings must be an array of strings");
+}
+
+// Every place of a request and a response that takes any JSON, as deep as the parser allows.
+void check_deep(const std::string& deep) {
+  EXPECT_TRUE(context_from_text(deep).ok());
+  EXPECT_TRUE(parse_state(deep).ok());
+  const std::pair<std::string, bool> fields[] = {
+      {R"("type":"noul","instructions":)" + deep, true},
+      {R"("type":"noul","instructions":"x","criteria":{"true":)" + deep + "}", true},
+      {R"("type":"noul","instructions":"x","labels":)" + deep, false},
+      {R"("type":"noul","instructions":"x","option_order":)" + deep, false},
+      {R"("type":"choice","instructions":"x","criteria":{"a":)" + deep + "}", true},
+      {R"("type":"choice","instructions":"x","criteria":[)" + deep + "]", false},
+      {R"("type":"score","instructions":"x","criteria":[)" + deep + "]", true},
+      {R"("type":)" + deep, false},
+  };
+  for (const auto& [field, accepted] : fields) {
+    const std::string questions = R"({"q":{)" + field + "}}";
+    const auto request =
+        parse_request(R"({"state":)" + deep + R"(,"questions":)" + questions + "}", {});
+    EXPECT_EQ(request.ok(), accepted) << field.substr(0, 60);
+    if (!request.ok()) continue;
+    EXPECT_TRUE(parse_questions(print_questions(request->questions, {}), {}).ok());
+  }
+  const auto answers =
+      parse_answers(R"({"model":"m","answers":{},"usage":{"input_tokens":0},"more":)" + deep + "}");
+  ASSERT_TRUE(answers.ok());
+  EXPECT_NE(print_answers(*answers, {}).find("more"), std::string::npos);
+}
+
+TEST(Codec, DepthDoesNotCostStack) {
+  for (const bool objects : {false, true}) {
+    testing::run_on_small_stack([objects] { check_deep(testing::nested_json(500, objects)); });
+  }
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "decision/python_unicode.h"
-
+#include "support/small_stack.h"
 namespace layard::decision {
 namespace {
 
@@ -142,6 +142,20 @@ TEST(PythonUnicode, CountsEqualCPython) {
   for (const auto& range : lower_ranges()) lower += (range.last - range.first) / range.step + 1;
   EXPECT_EQ(hidden, 969596U);
   EXPECT_EQ(lower, 1432U);
+}
+
+// Upstream's texts are made of whatever the parser takes, on whatever thread a caller has.
+TEST(PythonText, DepthDoesNotCostStack) {
+  for (const bool objects : {false, true}) {
+    layard::testing::run_on_small_stack([objects] {
+      const std::string text = layard::testing::nested_json(512, objects);
+      const auto value = base::parse_json(text, {});
+      ASSERT_TRUE(value.ok());
+      EXPECT_EQ(python_str(*value).size(), text.size() + (objects ? 512 : 0));
+      EXPECT_FALSE(python_repr(*value).empty());
+      EXPECT_EQ(json_text(*value).size(), text.size() + (objects ? 512 : 0));
+    });
+  }
 }
 
 }  // namespace

@@ -11,10 +11,6 @@
 namespace layard::kernels {
 namespace {
 
-constexpr std::size_t round_up(std::size_t n, std::size_t step) {
-  return (n + step - 1) / step * step;
-}
-
 /// Panels of `columns` x [k]: keys as columns. out[(p * k + i) * panel + c] = from[c][i].
 template <class T>
 void pack_keys(const float* from, std::size_t ld, std::size_t keys, std::size_t k, float* out) {
@@ -144,7 +140,8 @@ void attend_tile(const AttentionArgs& args, std::size_t query, std::size_t rows,
   const std::size_t panel_end = (tile_reach.end - scratch.reach.begin + kPanel - 1) / kPanel;
   for (std::size_t p = panel_begin; p < panel_end; ++p) {
     tile_for<T>(rows)(args.q + query * args.ld_q, args.ld_q, scratch.keys + p * d * kPanel, d,
-                      scratch.scores + p * kPanel, ld_scores, false, scratch.keys);
+                      scratch.scores + p * kPanel, ld_scores, false,
+                      reinterpret_cast<const std::byte*>(scratch.keys));
   }
   const std::size_t begin = panel_begin * kPanel;
   const std::size_t end = panel_end * kPanel < packed ? panel_end * kPanel : packed;
@@ -159,7 +156,7 @@ void attend_tile(const AttentionArgs& args, std::size_t query, std::size_t rows,
     const std::size_t width = d - column < kPanel ? d - column : kPanel;
     tile_for<T>(rows)(scratch.scores + begin, ld_scores,
                       scratch.values + column * packed + begin * kPanel, end - begin, tile, kPanel,
-                      false, scratch.values);
+                      false, reinterpret_cast<const std::byte*>(scratch.values));
     for (std::size_t r = 0; r < rows; ++r) {
       put_scaled<V>(tile + r * kPanel, width, factor[r],
                     args.out + (query + r) * args.ld_out + column);

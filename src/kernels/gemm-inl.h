@@ -1,4 +1,4 @@
-/// The packed-panel matrix product.
+/// The packed-panel matrix product in float32.
 ///
 /// Loops, outermost first: blocks of rows (kBlockRows), groups of panels (kGroup), chunks of k
 /// (kChunk), panels, tiles of rows. One tile keeps kTileRows x 2 vectors in registers over one
@@ -6,10 +6,11 @@
 /// is one chain of fused sums in ascending k whatever the blocking. A chunk of a panel (kChunk x
 /// panel) stays in the L1 cache for all tiles of the block; the block's rows of A stay in L2.
 ///
-/// A Target names the vector type and these sizes.
+/// A Target names the vector type and these sizes; a Store says how weights lie in a panel.
 #pragma once
 
 #include "kernels/math-inl.h"
+#include "kernels/widen-inl.h"
 
 namespace layard::kernels {
 namespace {
@@ -42,7 +43,7 @@ LAYARD_INLINE void tile_step(const float* const (&base)[kBases], std::size_t lda
 template <class T, std::size_t kRows>
 __attribute__((noinline)) void tile_product(const float* a, std::size_t lda, const float* b,
                                             std::size_t k, float* tile, std::size_t ld_tile,
-                                            bool accumulate, const float* ahead) {
+                                            bool accumulate, const std::byte* ahead) {
   using V = typename T::V;
   constexpr std::size_t kBases = (kRows + 2) / 3;  // each base reaches three rows by scaled index
   constexpr std::size_t kSteps = 4;
@@ -62,7 +63,7 @@ __attribute__((noinline)) void tile_product(const float* a, std::size_t lda, con
     for (std::size_t u = 0; u < kSteps; ++u) tile_step<T>(base, lda, u, b, sum);
     LAYARD_UNROLL
     for (std::size_t u = 0; u < kSteps; ++u) {  // kSteps cache lines
-      __builtin_prefetch(ahead + (i + u) * (64 / sizeof(float)), 0, 2);
+      __builtin_prefetch(ahead + (i + u) * 64, 0, 2);
     }
     b += kSteps * panel_width<T>();
     LAYARD_UNROLL
@@ -83,7 +84,7 @@ __attribute__((noinline)) void tile_product(const float* a, std::size_t lda, con
 }
 
 using TileProduct = void (*)(const float*, std::size_t, const float*, std::size_t, float*,
-                             std::size_t, bool, const float*);
+                             std::size_t, bool, const std::byte*);
 
 template <class T, class Rows>
 struct TileTable;
@@ -134,18 +135,87 @@ LAYARD_INLINE void put(const GemmArgs& args, std::size_t row, std::size_t column
   }
 }
 
-/// Bias, activation and residual on finished sums, into C.
-template <class T>
-void finish_tile(const GemmArgs& args, std::size_t row, std::size_t rows, std::size_t panel,
-                 const float* tile) {
+/// Sums that rest in scratch as float32, a tile of rows with panel_width floats each.
+template <class V>
+struct FloatSums {
+  const float* tile;
+  std::size_t ld;
+  LAYARD_INLINE typename V::Reg at(std::size_t row, std::size_t vector) const {
+    return V::load(tile + row * ld + vector * V::kWidth);
+  }
+};
+
+/// How a tile is finished, as constants: C must not be asked again for every vector.
+template <bool kBias, bool kResidual, Activation kActivation>
+struct Finish {
+  /// One row of a panel that lies in C whole.
+  template <class V, class Sums>
+  static LAYARD_INLINE void row(const Sums& sums, std::size_t r, const float* bias,
+                                const float* residual, float* c) {
+    using Reg = typename V::Reg;
+    Reg x0 = sums.at(r, 0);
+    Reg x1 = sums.at(r, 1);
+    if constexpr (kBias) {
+      x0 = V::add(x0, V::load(bias));
+      x1 = V::add(x1, V::load(bias + V::kWidth));
+    }
+    if constexpr (kActivation == Activation::kGeluGate) {
+      x0 = V::mul(gelu_of<V>(x0), x1);
+    } else {
+      x0 = activate<V>(kActivation, x0);
+      x1 = activate<V>(kActivation, x1);
+      if constexpr (kResidual) x1 = V::add(V::load(residual + V::kWidth), x1);
+      V::store(c + V::kWidth, x1);
+    }
+    if constexpr (kResidual) x0 = V::add(V::load(residual), x0);
+    V::store(c, x0);
+  }
+};
+
+template <class T, class F, class Sums>
+LAYARD_INLINE void finish_whole(const GemmArgs& args, std::size_t row, std::size_t rows,
+                                std::size_t panel, const Sums& sums) {
+  using V = typename T::V;
+  constexpr std::size_t kPanel = panel_width<T>();
+  const float* bias = args.w.bias == nullptr ? nullptr : args.w.bias + panel * kPanel;
+  const std::size_t column = args.w.gated ? panel * V::kWidth : panel * kPanel;
+  float* c = args.c + row * args.ldc + column;
+  const float* residual =
+      args.residual == nullptr ? nullptr : args.residual + row * args.ld_residual + column;
+  for (std::size_t r = 0; r < rows; ++r) {
+    F::template row<V>(sums, r, bias, residual, c);
+    c += args.ldc;
+    if (residual != nullptr) residual += args.ld_residual;
+  }
+}
+
+template <class T, bool kBias, bool kResidual, class Sums>
+LAYARD_INLINE void finish_activated(const GemmArgs& args, std::size_t row, std::size_t rows,
+                                    std::size_t panel, const Sums& sums) {
+  using enum Activation;
+  if (args.w.gated) {
+    finish_whole<T, Finish<kBias, kResidual, kGeluGate>>(args, row, rows, panel, sums);
+  } else if (args.activation == kGelu) {
+    finish_whole<T, Finish<kBias, kResidual, kGelu>>(args, row, rows, panel, sums);
+  } else if (args.activation == kRelu) {
+    finish_whole<T, Finish<kBias, kResidual, kRelu>>(args, row, rows, panel, sums);
+  } else {
+    finish_whole<T, Finish<kBias, kResidual, kNone>>(args, row, rows, panel, sums);
+  }
+}
+
+/// A panel that C holds only in part: the same sums, with masked stores.
+template <class T, class Sums>
+void finish_part(const GemmArgs& args, std::size_t row, std::size_t rows, std::size_t panel,
+                 const Sums& sums) {
   using V = typename T::V;
   using Reg = typename V::Reg;
   constexpr std::size_t kPanel = panel_width<T>();
   const bool has_bias = args.w.bias != nullptr;
   const float* bias = has_bias ? args.w.bias + panel * kPanel : nullptr;
-  for (std::size_t r = 0; r < rows; ++r, tile += kPanel) {
-    Reg x0 = V::load(tile);
-    Reg x1 = V::load(tile + V::kWidth);
+  for (std::size_t r = 0; r < rows; ++r) {
+    Reg x0 = sums.at(r, 0);
+    Reg x1 = sums.at(r, 1);
     if (has_bias) {
       x0 = V::add(x0, V::load(bias));
       x1 = V::add(x1, V::load(bias + V::kWidth));
@@ -159,55 +229,147 @@ void finish_tile(const GemmArgs& args, std::size_t row, std::size_t rows, std::s
   }
 }
 
-/// Where the product reads next after chunk [first, first + length) of panel p.
-template <class T>
-LAYARD_INLINE const float* next_chunk(const PackedMatrix& w, std::size_t first, std::size_t length,
-                                      std::size_t p, IndexRange panels) {
-  std::size_t panel = p + 1;
-  std::size_t depth = first;
-  if (panel == panels.end) {  // the group's next chunk, or the next group
-    depth = first + length == w.k ? 0 : first + length;
-    panel = depth == 0 ? panel : panels.begin;
+/// Bias, activation and residual on finished sums, into C. Sums::at(row of the tile, vector).
+template <class T, class Sums>
+void finish_tile(const GemmArgs& args, std::size_t row, std::size_t rows, std::size_t panel,
+                 const Sums& sums) {
+  const std::size_t columns = args.w.gated ? T::V::kWidth : panel_width<T>();
+  if ((panel + 1) * columns > args.w.n) return finish_part<T>(args, row, rows, panel, sums);
+  const bool residual = args.residual != nullptr;
+  if (args.w.bias == nullptr) {
+    residual ? finish_activated<T, false, true>(args, row, rows, panel, sums)
+             : finish_activated<T, false, false>(args, row, rows, panel, sums);
+  } else {
+    residual ? finish_activated<T, true, true>(args, row, rows, panel, sums)
+             : finish_activated<T, true, false>(args, row, rows, panel, sums);
   }
-  return w.panels + (panel * w.k + depth) * panel_width<T>();
 }
 
-/// One block of rows times one group of panels; scratch holds the group's sums, panel by panel.
+/// Panels of float32, [k][panel]: read as they lie.
 template <class T>
-void gemm_block(const GemmArgs& args, IndexRange rows, IndexRange panels, float* scratch) {
-  constexpr std::size_t kPanel = panel_width<T>();
-  const std::size_t k = args.w.k;
-  const TileCut cut(rows.end - rows.begin, T::kTileRows);
-  for (std::size_t first = 0; first < k; first += T::kChunk) {
-    const std::size_t length = k - first < T::kChunk ? k - first : T::kChunk;
-    const bool last = first + length == k;
+struct FloatStore {
+  static constexpr std::size_t kElementBytes = sizeof(float);
+  static constexpr bool kWidens = false;
+  static LAYARD_INLINE const float* chunk(const std::byte* panel, std::size_t, float*) {
+    return reinterpret_cast<const float*>(panel);
+  }
+};
+
+/// Panels of float16 or bfloat16, [k][panel]: each chunk is widened exactly into scratch and read
+/// there by every tile of the block.
+template <class T, ElementType kType>
+struct HalfStore {
+  static constexpr std::size_t kElementBytes = sizeof(std::uint16_t);
+  static constexpr bool kWidens = true;
+  static const float* chunk(const std::byte* panel, std::size_t length, float* wide) {
+    using V = typename T::V;
+    const auto* from = reinterpret_cast<const std::uint16_t*>(panel);
+    for (std::size_t i = 0; i < length * panel_width<T>(); i += V::kWidth) {
+      V::store(wide + i, load_half<V>(from + i, kType));
+    }
+    return wide;
+  }
+};
+
+/// float32 products of float32 rows with panels of a Store. The interface of every product:
+/// sizes, `Sum`, and what gemm_block calls.
+template <class T, class Store>
+class FloatProduct {
+ public:
+  using Sum = float;
+  using Cut = TileCut;
+  static constexpr std::size_t kPanel = panel_width<T>();
+  static constexpr std::size_t kTileRows = T::kTileRows;
+  static constexpr std::size_t kBlockRows = T::kBlockRows;
+  static constexpr std::size_t kGroup = T::kGroup;
+  static constexpr std::size_t kChunk = T::kChunk;
+  /// Bytes for a chunk in the form that tile() reads, where the panel has another.
+  static constexpr std::size_t kChunkBytes = Store::kWidens ? kChunk * kPanel * sizeof(float) : 0;
+
+  explicit FloatProduct(const GemmArgs& args) : args_(args) {}
+
+  /// The place of panel p from depth `first` on.
+  LAYARD_INLINE const std::byte* stored(std::size_t p, std::size_t first) const {
+    return args_.w.panels + (p * args_.w.k + first) * kPanel * Store::kElementBytes;
+  }
+  LAYARD_INLINE const std::byte* chunk(const std::byte* panel, std::size_t length,
+                                       std::byte* buffer) const {
+    return reinterpret_cast<const std::byte*>(
+        Store::chunk(panel, length, reinterpret_cast<float*>(buffer)));
+  }
+  /// tile (+)= rows [row, row + height) of A, [first, first + length), times chunk b.
+  LAYARD_INLINE void tile(std::size_t row, std::size_t height, IndexRange depth, const std::byte* b,
+                          float* sums, const std::byte* ahead) const {
+    const std::size_t lda = args_.a_stride / sizeof(float);
+    tile_for<T>(height)(reinterpret_cast<const float*>(args_.a) + row * lda + depth.begin, lda,
+                        reinterpret_cast<const float*>(b), depth.end - depth.begin, sums, kPanel,
+                        depth.begin > 0, ahead);
+  }
+  LAYARD_INLINE void finish(std::size_t row, std::size_t height, std::size_t p,
+                            const float* sums) const {
+    finish_tile<T>(args_, row, height, p, FloatSums<typename T::V>{sums, kPanel});
+  }
+
+ private:
+  const GemmArgs& args_;
+};
+
+/// Where the product reads next after chunk `depth` of panel p.
+template <class P>
+LAYARD_INLINE const std::byte* next_chunk(const P& product, std::size_t k, IndexRange depth,
+                                          std::size_t p, IndexRange panels) {
+  if (p + 1 < panels.end) return product.stored(p + 1, depth.begin);
+  // The group's next chunk, or the next group.
+  return depth.end == k ? product.stored(p + 1, 0) : product.stored(panels.begin, depth.end);
+}
+
+/// One block of rows times one group of panels; scratch holds the group's sums, panel by panel,
+/// then the chunk as tile() reads it.
+template <class P>
+void gemm_block(P& product, std::size_t k, IndexRange rows, IndexRange panels, std::byte* scratch) {
+  auto* sums = reinterpret_cast<typename P::Sum*>(scratch);
+  std::byte* buffer = scratch + P::kBlockRows * P::kGroup * P::kPanel * sizeof(typename P::Sum);
+  const typename P::Cut cut(rows.end - rows.begin, P::kTileRows);
+  for (std::size_t first = 0; first < k; first += P::kChunk) {
+    const IndexRange depth{first, k - first < P::kChunk ? k : first + P::kChunk};
+    const std::size_t length = depth.end - depth.begin;
     for (std::size_t p = panels.begin; p < panels.end; ++p) {
-      const float* b = args.w.panels + (p * k + first) * kPanel;
-      const float* ahead = next_chunk<T>(args.w, first, length, p, panels);
-      float* tile = scratch + (p - panels.begin) * T::kBlockRows * kPanel;
+      const std::byte* b = product.chunk(product.stored(p, first), length, buffer);
+      const std::byte* ahead = next_chunk(product, k, depth, p, panels);
+      auto* tile = sums + (p - panels.begin) * P::kBlockRows * P::kPanel;
       std::size_t row = rows.begin;
       for (std::size_t t = 0; t < cut.tiles; ++t) {
         const std::size_t height = cut.height(t);
-        tile_for<T>(height)(args.a + row * args.lda + first, args.lda, b, length, tile, kPanel,
-                            first > 0, ahead);
-        ahead += length * (64 / sizeof(float));  // each tile fetches `length` lines of it
-        if (last) finish_tile<T>(args, row, height, p, tile);
-        tile += height * kPanel;
+        product.tile(row, height, depth, b, tile, ahead);
+        ahead += length * 64;  // each tile fetches up to `length` lines of it
+        if (depth.end == k) product.finish(row, height, p, tile);
+        tile += height * P::kPanel;
         row += height;
       }
     }
   }
 }
 
-template <class T>
-void gemm(const GemmArgs& args, IndexRange rows, IndexRange panels, float* scratch) {
-  for (std::size_t r = rows.begin; r < rows.end; r += T::kBlockRows) {
-    const std::size_t row_end = rows.end - r < T::kBlockRows ? rows.end : r + T::kBlockRows;
-    for (std::size_t p = panels.begin; p < panels.end; p += T::kGroup) {
-      const std::size_t panel_end = panels.end - p < T::kGroup ? panels.end : p + T::kGroup;
-      gemm_block<T>(args, {r, row_end}, {p, panel_end}, scratch);
+template <class P>
+void gemm(const GemmArgs& args, IndexRange rows, IndexRange panels, std::byte* scratch) {
+  P product(args);
+  for (std::size_t r = rows.begin; r < rows.end; r += P::kBlockRows) {
+    const std::size_t row_end = rows.end - r < P::kBlockRows ? rows.end : r + P::kBlockRows;
+    for (std::size_t p = panels.begin; p < panels.end; p += P::kGroup) {
+      const std::size_t panel_end = panels.end - p < P::kGroup ? panels.end : p + P::kGroup;
+      gemm_block(product, args.w.k, {r, row_end}, {p, panel_end}, scratch);
     }
   }
+}
+
+template <class P>
+std::size_t gemm_scratch_bytes(std::size_t) {
+  return P::kBlockRows * P::kGroup * P::kPanel * sizeof(typename P::Sum) + P::kChunkBytes;
+}
+
+template <class T, class Store>
+std::size_t float_panel_bytes(std::size_t k) {
+  return k * panel_width<T>() * Store::kElementBytes;
 }
 
 }  // namespace

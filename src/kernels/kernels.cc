@@ -2,6 +2,15 @@
 
 #include <string>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+#include "kernels/hardware_records.h"
 #include "kernels/isa_tables.h"
 
 namespace layard::kernels {
@@ -12,20 +21,48 @@ struct NamedIsa {
   std::string_view name;
 };
 // In order of preference.
-constexpr NamedIsa kIsas[] = {
-    {Isa::kAvx512, "avx512"}, {Isa::kAvx2, "avx2"}, {Isa::kNeon, "neon"}, {Isa::kScalar, "scalar"}};
+constexpr NamedIsa kNamed[] = {{Isa::kAmx, "amx"},
+                               {Isa::kAvx512, "avx512"},
+                               {Isa::kAvx2, "avx2"},
+                               {Isa::kNeon, "neon"},
+                               {Isa::kScalar, "scalar"}};
+
+#if defined(__x86_64__)
+/// Whether the processor has tiles with bfloat16 and int8, the vector instructions that serve them,
+/// and a system that lends them to this process. Linux wants to be asked once before they are used;
+/// threads started later inherit the answer. Source: Linux Documentation/arch/x86/xstate.rst.
+bool amx_supported() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
+  constexpr unsigned kBFloat16 = 1U << 22U;
+  constexpr unsigned kTile = 1U << 24U;
+  constexpr unsigned kInt8 = 1U << 25U;
+  if ((d & kBFloat16) == 0 || (d & kTile) == 0 || (d & kInt8) == 0) return false;
+  if (!__builtin_cpu_supports("avx512vnni") || !__builtin_cpu_supports("avx512bf16")) return false;
+#if defined(__linux__)
+  constexpr long kRequestPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM
+  constexpr long kTileData = 18;               // XFEATURE_XTILEDATA
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+#endif
 
 }  // namespace
 
 std::string_view isa_name(Isa isa) {
-  for (const NamedIsa& entry : kIsas) {
+  for (const NamedIsa& entry : kNamed) {
     if (entry.isa == isa) return entry.name;
   }
   return "scalar";
 }
 
 std::optional<Isa> parse_isa(std::string_view name) {
-  for (const NamedIsa& entry : kIsas) {
+  for (const NamedIsa& entry : kNamed) {
     if (entry.name == name) return entry.isa;
   }
   return std::nullopt;
@@ -44,6 +81,10 @@ bool isa_supported(Isa isa) {
       return isa_supported(Isa::kAvx2) && __builtin_cpu_supports("avx512f") &&
              __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
              __builtin_cpu_supports("avx512vl");
+    case Isa::kAmx: {
+      static const bool supported = isa_supported(Isa::kAvx512) && amx_supported();
+      return supported;
+    }
 #endif
 #if defined(__aarch64__)
     case Isa::kNeon:
@@ -54,6 +95,20 @@ bool isa_supported(Isa isa) {
   }
 }
 
+bool isa_recorded(Isa isa) {
+  for (const std::string_view name : kRecordedIsas) {
+    if (name == isa_name(isa)) return true;
+  }
+  return isa == Isa::kScalar;
+}
+
+std::string_view isa_code_hash(Isa isa) {
+  for (const CodeHash& entry : kCodeHashes) {
+    if (entry.isa == isa_name(isa)) return entry.hash;
+  }
+  return "";
+}
+
 const KernelTable* find_kernels(Isa isa) {
   if (!isa_supported(isa)) return nullptr;
   switch (isa) {
@@ -61,7 +116,9 @@ const KernelTable* find_kernels(Isa isa) {
     case Isa::kAvx2:
       return &avx2_kernels();
     case Isa::kAvx512:
-      return &avx512_kernels();
+      return __builtin_cpu_supports("avx512vnni") ? &avx512_vnni_kernels() : &avx512_kernels();
+    case Isa::kAmx:
+      return &amx_kernels();
 #endif
 #if defined(__aarch64__)
     case Isa::kNeon:
@@ -72,18 +129,22 @@ const KernelTable* find_kernels(Isa isa) {
   }
 }
 
-std::size_t supported_kernels(const KernelTable* (&tables)[4]) {
+std::size_t supported_kernels(const KernelTable* (&tables)[kIsas]) {
   std::size_t count = 0;
-  for (const NamedIsa& entry : kIsas) {
+  for (const NamedIsa& entry : kNamed) {
     if (const KernelTable* table = find_kernels(entry.isa)) tables[count++] = table;
   }
   return count;
 }
 
 Result<const KernelTable*> select_kernels(std::string_view forced) {
-  const KernelTable* tables[4] = {};
+  const KernelTable* tables[kIsas] = {};
   const std::size_t count = supported_kernels(tables);
-  if (forced.empty()) return tables[0];
+  if (forced.empty()) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (isa_recorded(tables[i]->isa)) return tables[i];
+    }
+  }
   std::string here;
   for (std::size_t i = 0; i < count; ++i) {
     here += (i > 0 ? ", " : "") + std::string(tables[i]->name);

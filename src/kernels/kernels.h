@@ -18,9 +18,12 @@
 
 namespace layard::kernels {
 
-enum class Isa : std::uint8_t { kScalar, kAvx2, kAvx512, kNeon };
+enum class Isa : std::uint8_t { kScalar, kAvx2, kAvx512, kAmx, kNeon };
 
-/// `scalar`, `avx2`, `avx512`, `neon`.
+/// Instruction sets known here, on any machine.
+constexpr std::size_t kIsas = 5;
+
+/// `scalar`, `avx2`, `avx512`, `amx`, `neon`.
 std::string_view isa_name(Isa isa);
 
 /// The ISA called `name`, or nothing.
@@ -43,12 +46,15 @@ struct IndexRange {
   std::size_t end = 0;
 };
 
-/// A weight matrix W [n, k] cut into panels of KernelTable::panel_columns rows of W, each stored
-/// as [k][panel_columns]; rows past the end are zero. Gated: W is [2n, k], panel p holds rows
-/// p*half .. of the first n (the activated half) and then the same rows of the second n, with
-/// half = panel_columns / 2.
+struct LinearKernels;
+
+/// A weight matrix W [n, k] cut into panels of `kernels->panel_columns` rows of W, each in the
+/// layout of those kernels; rows past the end are zero. Gated: W is [2n, k], panel p holds rows
+/// p*half .. of the first n (the activated half) and then the same rows of the second n, with half
+/// = panel_columns / 2.
 struct PackedMatrix {
-  const float* panels = nullptr;
+  const LinearKernels* kernels = nullptr;
+  const std::byte* panels = nullptr;  ///< panel p at p * kernels->panel_bytes(k)
   /// One value per packed row, in panel order, zero past the end; or null.
   const float* bias = nullptr;
   std::size_t n = 0;  ///< output columns
@@ -58,8 +64,9 @@ struct PackedMatrix {
 
 /// C[m, n] = activation(A[m, k] W^T + bias) + residual.
 struct GemmArgs {
-  const float* a = nullptr;
-  std::size_t lda = 0;  ///< floats from one row of A to the next; avoid multiples of 1,024
+  const std::byte* a = nullptr;  ///< rows of float32, or what LinearKernels::prepare made of them
+  /// Bytes from one row of float32 to the next; avoid multiples of 4,096. Not read with prepare.
+  std::size_t a_stride = 0;
   PackedMatrix w;
   Activation activation = Activation::kNone;
   const float* residual = nullptr;  ///< [m, n] or null; may be C itself
@@ -67,6 +74,47 @@ struct GemmArgs {
   float* c = nullptr;
   std::size_t ldc = 0;
 };
+
+/// One way to keep and multiply the weights of a linear layer. Layouts of panels and prepared rows
+/// are private to it; every function has the invariants stated above.
+struct LinearKernels {
+  std::string_view name;
+  std::size_t panel_columns = 0;
+  /// Panels that one gemm call should get at least, so that A is reused from the L2 cache.
+  std::size_t panels_per_call = 0;
+
+  /// Bytes of one panel, a multiple of 4.
+  std::size_t (*panel_bytes)(std::size_t k) = nullptr;
+  /// Writes one panel from its panel_columns rows of k elements of `type`; a null row is zero.
+  /// `panel` must be 64-byte aligned.
+  void (*pack_panel)(const void* const* rows, ElementType type, std::size_t k,
+                     std::byte* panel) = nullptr;
+
+  /// Bytes of `rows` prepared rows of A; null: gemm reads float32 rows as they are.
+  std::size_t (*operand_bytes)(std::size_t rows, std::size_t k) = nullptr;
+  /// Puts row `index` of A [k] where and how gemm reads it; `operands` must be 64-byte aligned.
+  /// Null with operand_bytes.
+  void (*prepare)(const float* row, std::size_t k, std::size_t index,
+                  std::byte* operands) = nullptr;
+  /// The first row of every gemm call must be a multiple of this.
+  std::size_t row_step = 1;
+
+  /// Bytes that one gemm call needs as scratch, 64-byte aligned, one block per thread.
+  std::size_t (*scratch_bytes)(std::size_t k) = nullptr;
+  /// Computes rows x panels of C. Panels of a gated matrix cover panel_columns / 2 columns of C.
+  void (*gemm)(const GemmArgs& args, IndexRange rows, IndexRange panels,
+               std::byte* scratch) = nullptr;
+};
+
+/// The formats a table offers for linear layers.
+enum class LinearFormat : std::uint8_t {
+  kFloat32,          ///< any weights, exact: float32 weights and products
+  kFloat16Weights,   ///< weights rounded to float16 (exact for float16 checkpoints)
+  kBFloat16Weights,  ///< weights rounded to bfloat16 (exact for bfloat16 checkpoints)
+  kBFloat16,         ///< weights and activations rounded to bfloat16
+  kInt8,             ///< one scale per output column and per row of A
+};
+constexpr std::size_t kLinearFormats = 5;
 
 /// Layer norm of one row: (x - mean) / sqrt(variance + eps) * weight + bias.
 struct NormArgs {
@@ -108,19 +156,13 @@ struct KernelTable {
   Isa isa = Isa::kScalar;
   /// The ISA's name, or what a test calls its own table.
   std::string_view name;
-  std::size_t panel_columns = 0;
-  /// Panels that one gemm call should get at least, so that A is reused from the L2 cache.
-  std::size_t panels_per_call = 0;
-  std::size_t gemm_scratch_floats = 0;
+  /// By LinearFormat; kFloat32 is always there, others may be null.
+  const LinearKernels* linear[kLinearFormats] = {};
 
-  /// Computes rows x panels of C. Panels of a gated matrix cover panel_columns / 2 columns of C.
-  /// Scratch: gemm_scratch_floats, 64-byte aligned, one per thread.
-  void (*gemm)(const GemmArgs& args, IndexRange rows, IndexRange panels, float* scratch) = nullptr;
-
-  /// Writes one panel [k][panel_columns] from its panel_columns rows of k elements; a null row is
-  /// zero.
-  void (*pack_panel)(const void* const* rows, ElementType type, std::size_t k,
-                     float* panel) = nullptr;
+  const LinearKernels& exact() const { return *linear[0]; }
+  const LinearKernels* find(LinearFormat format) const {
+    return linear[static_cast<std::size_t>(format)];
+  }
 
   /// Exact widening of n elements; `from` needs no alignment.
   void (*widen)(const void* from, ElementType type, std::size_t n, float* to) = nullptr;
@@ -154,21 +196,30 @@ struct KernelTable {
 };
 
 /// Panels of a matrix of n output columns.
-inline std::size_t panel_count(const KernelTable& table, std::size_t n, bool gated) {
-  const std::size_t columns = gated ? table.panel_columns / 2 : table.panel_columns;
+inline std::size_t panel_count(const LinearKernels& linear, std::size_t n, bool gated) {
+  const std::size_t columns = gated ? linear.panel_columns / 2 : linear.panel_columns;
   return (n + columns - 1) / columns;
 }
 
 /// Whether this processor and operating system can run `isa` and this build has it.
 bool isa_supported(Isa isa);
 
+/// Whether docs/hardware.md holds a record that the whole suite of `isa` has passed on a real
+/// processor with just this code. Without one an instruction set is used only when forced.
+bool isa_recorded(Isa isa);
+
+/// 16 hex digits that change with the code of `isa` (cmake/KernelHash.cmake): results and packed
+/// weights of another hash are not those of this build.
+std::string_view isa_code_hash(Isa isa);
+
 /// The table of `isa`, or null when it is not supported here. The table lives for ever.
 const KernelTable* find_kernels(Isa isa);
 
 /// Every supported table, the preferred one first; `scalar` is always among them.
-std::size_t supported_kernels(const KernelTable* (&tables)[4]);
+std::size_t supported_kernels(const KernelTable* (&tables)[kIsas]);
 
-/// The preferred table, or the one called `forced` when that is not empty.
+/// The preferred table among those with a hardware record (scalar needs none), or the one called
+/// `forced` when that is not empty.
 /// Errors: kInvalidRequest (no such ISA), kBackendUnavailable (not on this machine).
 Result<const KernelTable*> select_kernels(std::string_view forced);
 

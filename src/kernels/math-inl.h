@@ -7,6 +7,10 @@
 namespace layard::kernels {
 namespace {
 
+constexpr std::size_t round_up(std::size_t n, std::size_t step) {
+  return (n + step - 1) / step * step;
+}
+
 /// c[0] + c[1] x + ... by Horner's rule.
 template <class V, std::size_t kTerms>
 LAYARD_INLINE typename V::Reg polynomial(const float (&c)[kTerms], typename V::Reg x) {

@@ -242,7 +242,7 @@ TEST(Kernels, WidensFromOddAddresses) {
 TEST(Kernels, PacksEveryElementType) {
   constexpr std::size_t kDepth = 131;
   for (const KernelTable* table : test_tables()) {
-    const std::size_t width = table->panel_columns;
+    const std::size_t width = table->exact().panel_columns;
     std::vector<std::uint16_t> halves(width * kDepth);
     for (std::size_t i = 0; i < halves.size(); ++i) {
       halves[i] = static_cast<std::uint16_t>((i * 7919) & 0x7BFF);
@@ -251,7 +251,8 @@ TEST(Kernels, PacksEveryElementType) {
       std::vector<const void*> rows(width);
       for (std::size_t c = 0; c + 1 < width; ++c) rows[c] = &halves[c * kDepth];
       std::vector<float> panel(width * kDepth, kNan);
-      table->pack_panel(rows.data(), type, kDepth, panel.data());
+      table->exact().pack_panel(rows.data(), type, kDepth,
+                                reinterpret_cast<std::byte*>(panel.data()));
       std::vector<float> wide(kDepth);
       for (std::size_t c = 0; c < width; ++c) {
         std::fill(wide.begin(), wide.end(), 0.0F);  // the last row is null

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,23 @@ std::vector<float> numbers(std::size_t count, std::uint32_t seed) {
   return out;
 }
 
-Status compare(std::string_view kernel, const KernelTable& table, const std::vector<float>& got,
-               const std::vector<float>& expected) {
+/// 64-byte aligned memory, zero at first.
+class Bytes {
+ public:
+  explicit Bytes(std::size_t size) : data_(size + 63) {}
+  std::byte* at(std::size_t offset) {
+    const auto address = reinterpret_cast<std::uintptr_t>(data_.data());
+    return data_.data() + (64 - address % 64) % 64 + offset;
+  }
+
+ private:
+  std::vector<std::byte> data_;
+};
+
+Status compare(std::string_view kernel, const KernelTable& table, float limit,
+               const std::vector<float>& got, const std::vector<float>& expected) {
   for (std::size_t i = 0; i < got.size(); ++i) {
-    const float bound = 2e-5F * std::fmax(1.0F, std::fabs(expected[i]));
+    const float bound = limit * std::fmax(1.0F, std::fabs(expected[i]));
     if (std::fabs(got[i] - expected[i]) <= bound) continue;  // false for NaN
     return Error{ErrorCode::kBackendUnavailable,
                  "self-test of the " + std::string(table.name) +
@@ -39,15 +53,24 @@ constexpr std::size_t kRows = 17;
 constexpr std::size_t kColumns = 45;
 constexpr std::size_t kDepth = 300;  // more than one chunk of k on every target
 
-void run_gemm(const KernelTable& table, bool gated, Activation activation,
-              std::vector<float>& out) {
+/// What a linear layer's self-test multiplies. The values suit every format: rows of small integers
+/// over powers of two survive rounding to bfloat16, and int8 is compared within its own error.
+struct GemmCase {
+  LinearFormat format = LinearFormat::kFloat32;
+  bool gated = false;
+  Activation activation = Activation::kNone;
+};
+
+void run_gemm(const KernelTable& table, const GemmCase& test, std::vector<float>& out) {
+  const LinearKernels& linear = *table.find(test.format);
   const std::vector<float> a = numbers(kRows * kDepth, 1);
-  const std::size_t weight_rows = gated ? 2 * kColumns : kColumns;
+  const std::size_t weight_rows = test.gated ? 2 * kColumns : kColumns;
   const std::vector<float> w = numbers(weight_rows * kDepth, 2);
-  const std::size_t panels = panel_count(table, kColumns, gated);
-  const std::size_t width = table.panel_columns;
-  const std::size_t columns = gated ? width / 2 : width;
-  std::vector<float> packed(panels * width * kDepth);
+  const std::size_t panels = panel_count(linear, kColumns, test.gated);
+  const std::size_t width = linear.panel_columns;
+  const std::size_t columns = test.gated ? width / 2 : width;
+  const std::size_t panel_bytes = linear.panel_bytes(kDepth);
+  Bytes packed(panels * panel_bytes);
   std::vector<float> bias(panels * width);
   std::vector<const void*> rows(width);
   for (std::size_t p = 0; p < panels; ++p) {
@@ -57,34 +80,54 @@ void run_gemm(const KernelTable& table, bool gated, Activation activation,
       rows[c] = column < kColumns ? &w[row * kDepth] : nullptr;
       if (column < kColumns) bias[p * width + c] = static_cast<float>(row) * 0.01F;
     }
-    table.pack_panel(rows.data(), ElementType::kFloat32, kDepth, &packed[p * width * kDepth]);
+    linear.pack_panel(rows.data(), ElementType::kFloat32, kDepth, packed.at(p * panel_bytes));
   }
   const std::vector<float> residual = numbers(kRows * kColumns, 3);
-  std::vector<float> scratch(table.gemm_scratch_floats);
+  Bytes scratch(linear.scratch_bytes(kDepth));
+  constexpr std::size_t kRowBytes = kDepth * sizeof(float);
+  Bytes operands(linear.prepare == nullptr ? kRows * kRowBytes
+                                           : linear.operand_bytes(kRows, kDepth));
+  for (std::size_t r = 0; r < kRows; ++r) {
+    if (linear.prepare == nullptr) {
+      std::memcpy(operands.at(r * kRowBytes), &a[r * kDepth], kRowBytes);
+    } else {
+      linear.prepare(&a[r * kDepth], kDepth, r, operands.at(0));
+    }
+  }
   out.assign(kRows * kColumns, 0.0F);
   GemmArgs args;
-  args.a = a.data();
-  args.lda = kDepth;
-  args.w = {packed.data(), bias.data(), kColumns, kDepth, gated};
-  args.activation = activation;
+  args.a = operands.at(0);
+  args.a_stride = kRowBytes;
+  args.w = {&linear, packed.at(0), bias.data(), kColumns, kDepth, test.gated};
+  args.activation = test.activation;
   args.residual = residual.data();
   args.ld_residual = kColumns;
   args.c = out.data();
   args.ldc = kColumns;
-  table.gemm(args, {0, kRows}, {0, panels}, scratch.data());
+  linear.gemm(args, {0, kRows}, {0, panels}, scratch.at(0));
 }
 
-void gemm_plain(const KernelTable& table, std::vector<float>& out) {
-  run_gemm(table, false, Activation::kNone, out);
-}
+void gemm_plain(const KernelTable& table, std::vector<float>& out) { run_gemm(table, {}, out); }
 void gemm_relu(const KernelTable& table, std::vector<float>& out) {
-  run_gemm(table, false, Activation::kRelu, out);
+  run_gemm(table, {LinearFormat::kFloat32, false, Activation::kRelu}, out);
 }
 void gemm_gelu(const KernelTable& table, std::vector<float>& out) {
-  run_gemm(table, false, Activation::kGelu, out);
+  run_gemm(table, {LinearFormat::kFloat32, false, Activation::kGelu}, out);
 }
 void gemm_gate(const KernelTable& table, std::vector<float>& out) {
-  run_gemm(table, true, Activation::kGeluGate, out);
+  run_gemm(table, {LinearFormat::kFloat32, true, Activation::kGeluGate}, out);
+}
+void gemm_float16_weights(const KernelTable& table, std::vector<float>& out) {
+  run_gemm(table, {LinearFormat::kFloat16Weights}, out);
+}
+void gemm_bfloat16_weights(const KernelTable& table, std::vector<float>& out) {
+  run_gemm(table, {LinearFormat::kBFloat16Weights}, out);
+}
+void gemm_bfloat16(const KernelTable& table, std::vector<float>& out) {
+  run_gemm(table, {LinearFormat::kBFloat16}, out);
+}
+void gemm_int8(const KernelTable& table, std::vector<float>& out) {
+  run_gemm(table, {LinearFormat::kInt8}, out);
 }
 
 void attention(const KernelTable& table, std::vector<float>& out) {
@@ -147,18 +190,25 @@ void widen(const KernelTable& table, std::vector<float>& out) {
   table.widen(halves.data(), ElementType::kBFloat16, halves.size(), out.data() + halves.size());
 }
 
+// Bounds hold for sums of kDepth products of numbers below one: float32 rounds at 2e-5 of them at
+// most, split rows at 2^-16 of a factor, bfloat16 at 2^-8, int8 at 1/126 of a row's largest.
 constexpr struct {
   std::string_view name;
   Operation run;
-} kOperations[] = {{"gemm", &gemm_plain},
-                   {"gemm with relu", &gemm_relu},
-                   {"gemm with gelu", &gemm_gelu},
-                   {"gemm with gelu gate", &gemm_gate},
-                   {"attention", &attention},
-                   {"layer norm", &layer_norm},
-                   {"rope and add", &rope_and_add},
-                   {"exp, erf, gelu, softmax, dot", &functions},
-                   {"widen", &widen}};
+  float bound;
+} kOperations[] = {{"gemm", &gemm_plain, 2e-5F},
+                   {"gemm with relu", &gemm_relu, 2e-5F},
+                   {"gemm with gelu", &gemm_gelu, 2e-5F},
+                   {"gemm with gelu gate", &gemm_gate, 5e-5F},
+                   {"gemm with float16 weights", &gemm_float16_weights, 5e-4F},
+                   {"gemm with bfloat16 weights", &gemm_bfloat16_weights, 5e-4F},
+                   {"gemm in bfloat16", &gemm_bfloat16, 0.1F},
+                   {"gemm in int8", &gemm_int8, 0.3F},
+                   {"attention", &attention, 2e-5F},
+                   {"layer norm", &layer_norm, 2e-5F},
+                   {"rope and add", &rope_and_add, 2e-5F},
+                   {"exp, erf, gelu, softmax, dot", &functions, 2e-5F},
+                   {"widen", &widen, 2e-5F}};
 
 }  // namespace
 
@@ -168,7 +218,7 @@ Status self_test(const KernelTable& table) {
   for (const auto& operation : kOperations) {
     operation.run(table, got);
     operation.run(scalar_kernels(), expected);
-    LAYARD_TRY(compare(operation.name, table, got, expected));
+    LAYARD_TRY(compare(operation.name, table, operation.bound, got, expected));
   }
   return {};
 }

@@ -23,7 +23,9 @@ void check_caught(const KernelTable& broken, std::string_view part) {
 TEST(Kernels, SelfTestCatchesABrokenKernel) {
   const KernelTable good = **select_kernels("");
   KernelTable broken = good;
-  broken.gemm = [](const GemmArgs&, IndexRange, IndexRange, float*) {};
+  LinearKernels idle = good.exact();
+  idle.gemm = [](const GemmArgs&, IndexRange, IndexRange, std::byte*) {};
+  broken.linear[0] = &idle;
   check_caught(broken, "gemm gave");
   broken = good;
   broken.attention = [](const AttentionArgs&, IndexRange, float*) {};
@@ -44,6 +46,21 @@ TEST(Kernels, SelfTestCatchesABrokenKernel) {
     for (std::size_t i = 0; i < n; ++i) to[i] = 0.0F;
   };
   check_caught(broken, "widen");
+}
+
+TEST(Kernels, SelfTestCatchesABrokenLinearFormat) {
+  const KernelTable good = **select_kernels("");
+  constexpr std::string_view kParts[] = {"gemm", "gemm with float16 weights",
+                                         "gemm with bfloat16 weights", "gemm in bfloat16",
+                                         "gemm in int8"};
+  for (std::size_t format = 0; format < kLinearFormats; ++format) {
+    KernelTable broken = good;
+    LinearKernels wrong = *good.linear[format];
+    // A product that leaves its output as it was.
+    wrong.gemm = [](const GemmArgs&, IndexRange, IndexRange, std::byte*) {};
+    broken.linear[format] = &wrong;
+    check_caught(broken, kParts[format]);
+  }
 }
 
 }  // namespace

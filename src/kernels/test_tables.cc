@@ -2,6 +2,8 @@
 #include "kernels/test_tables.h"
 
 #include "kernels/table-inl.h"
+#include "kernels/tile_emulated-inl.h"
+#include "kernels/tiles-inl.h"
 #include "kernels/vec_emulated-inl.h"
 
 namespace layard::kernels {
@@ -24,10 +26,16 @@ struct EmulatedSmallTarget {
   static constexpr std::size_t kGroup = 2;
 };
 
+struct EmulatedTilesTarget : Emulated512Target {
+  using Tiles = EmulatedTiles;
+};
+
 }  // namespace
 
 const KernelTable kEmulated512 = make_table<Emulated512Target>(Isa::kScalar, "emulated, 16 lanes");
 const KernelTable kEmulatedSmall =
     make_table<EmulatedSmallTarget>(Isa::kScalar, "emulated, small blocks");
+const KernelTable kEmulatedTiles =
+    make_tile_table<EmulatedTilesTarget>(Isa::kScalar, "emulated, tiles");
 
 }  // namespace layard::kernels

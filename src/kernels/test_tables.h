@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/isa_tables.h"
 #include "kernels/kernels.h"
 
 namespace layard::kernels {
@@ -18,13 +19,20 @@ namespace layard::kernels {
 extern const KernelTable kEmulated512;
 /// An emulated one with small blocks, so that every loop of the blocking turns at test sizes.
 extern const KernelTable kEmulatedSmall;
+/// An emulated one with tiles: bit-equal to amx.cc.
+extern const KernelTable kEmulatedTiles;
 
 inline std::vector<const KernelTable*> test_tables() {
-  const KernelTable* native[4] = {};
+  const KernelTable* native[kIsas] = {};
   const std::size_t count = supported_kernels(native);
   std::vector<const KernelTable*> tables(native, native + count);
+#if defined(__x86_64__)
+  // The AVX-512 table that processors without VNNI use.
+  if (isa_supported(Isa::kAvx512)) tables.push_back(&avx512_kernels());
+#endif
   tables.push_back(&kEmulated512);
   tables.push_back(&kEmulatedSmall);
+  tables.push_back(&kEmulatedTiles);
   return tables;
 }
 

@@ -55,6 +55,33 @@ struct Avx2 {
     const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
   }
+
+  using IntReg = __m256i;
+  // vpmaddubsw adds two products in 16 bits: 127 * 127 * 2 = 32,258 is the most they may be.
+  static constexpr int kByteMax = 63;
+  static constexpr int kByteOffset = 64;
+  static LAYARD_INLINE IntReg load_ints(const void* p) {
+    return _mm256_loadu_si256(static_cast<const __m256i*>(p));
+  }
+  static LAYARD_INLINE void store_ints(std::int32_t* p, IntReg v) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
+  }
+  static LAYARD_INLINE IntReg repeat_bytes(const void* p) {
+    return _mm256_castps_si256(_mm256_broadcast_ss(static_cast<const float*>(p)));
+  }
+  static LAYARD_INLINE IntReg dot_bytes(IntReg sum, IntReg a, IntReg b) {
+    const __m256i pairs = _mm256_maddubs_epi16(a, b);
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
+  static LAYARD_INLINE Reg to_floats(IntReg v) { return _mm256_cvtepi32_ps(v); }
+  static LAYARD_INLINE void store_bytes(std::uint8_t* p, Reg v, int offset) {
+    const __m256i ints = _mm256_add_epi32(_mm256_cvtps_epi32(v), _mm256_set1_epi32(offset));
+    const __m256i low = _mm256_and_si256(ints, _mm256_set1_epi32(0xFF));
+    const __m128i words =
+        _mm_packus_epi32(_mm256_castsi256_si128(low), _mm256_extracti128_si256(low, 1));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_packus_epi16(words, words));
+  }
+
   static LAYARD_INLINE Reg load_float16(const std::uint16_t* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }

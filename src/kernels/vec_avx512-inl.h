@@ -56,6 +56,28 @@ struct Avx512 {
     const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_max_ss(two, _mm_shuffle_ps(two, two, 1)));
   }
+
+  using IntReg = __m512i;
+  // Without VNNI, as on AVX2: vpmaddubsw adds two products in 16 bits.
+  static constexpr int kByteMax = 63;
+  static constexpr int kByteOffset = 64;
+  static LAYARD_INLINE IntReg load_ints(const void* p) { return _mm512_loadu_si512(p); }
+  static LAYARD_INLINE void store_ints(std::int32_t* p, IntReg v) { _mm512_storeu_si512(p, v); }
+  static LAYARD_INLINE IntReg repeat_bytes(const void* p) {
+    std::int32_t four;
+    __builtin_memcpy(&four, p, sizeof(four));
+    return _mm512_set1_epi32(four);
+  }
+  static LAYARD_INLINE IntReg dot_bytes(IntReg sum, IntReg a, IntReg b) {
+    const __m512i pairs = _mm512_maddubs_epi16(a, b);
+    return _mm512_add_epi32(sum, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+  }
+  static LAYARD_INLINE Reg to_floats(IntReg v) { return _mm512_cvtepi32_ps(v); }
+  static LAYARD_INLINE void store_bytes(std::uint8_t* p, Reg v, int offset) {
+    const __m512i ints = _mm512_add_epi32(_mm512_cvtps_epi32(v), _mm512_set1_epi32(offset));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p), _mm512_cvtepi32_epi8(ints));
+  }
+
   static LAYARD_INLINE Reg load_float16(const std::uint16_t* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
   }
@@ -65,6 +87,17 @@ struct Avx512 {
     return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
   }
 };
+
+#if defined(LAYARD_KERNELS_VNNI)
+/// With VNNI: four products of bytes at a time, summed in 32 bits.
+struct Avx512Vnni : Avx512 {
+  static constexpr int kByteMax = 127;
+  static constexpr int kByteOffset = 128;
+  static LAYARD_INLINE IntReg dot_bytes(IntReg sum, IntReg a, IntReg b) {
+    return _mm512_dpbusd_epi32(sum, a, b);
+  }
+};
+#endif
 
 }  // namespace
 }  // namespace layard::kernels

@@ -122,6 +122,55 @@ struct Emulated {
     }
     return r.lane[0];
   }
+  /// Integers beside the floats: 32-bit sums of 8-bit products.
+  struct IntReg {
+    std::int32_t lane[kLanes];
+  };
+  /// Quantised activations are in [-kByteMax, kByteMax] and stored plus kByteOffset.
+  static constexpr int kByteMax = 127;
+  static constexpr int kByteOffset = 128;
+
+  LAYARD_EMULATED IntReg load_ints(const void* p) {
+    IntReg r;
+    __builtin_memcpy(r.lane, p, sizeof(r.lane));
+    return r;
+  }
+  LAYARD_EMULATED void store_ints(std::int32_t* p, const IntReg& v) {
+    __builtin_memcpy(p, v.lane, sizeof(v.lane));
+  }
+  /// The same four bytes in every lane.
+  LAYARD_EMULATED IntReg repeat_bytes(const void* p) {
+    IntReg r;
+    for (std::size_t i = 0; i < kLanes; ++i) __builtin_memcpy(&r.lane[i], p, sizeof(r.lane[i]));
+    return r;
+  }
+  /// sum + the four products of unsigned bytes of a with signed bytes of b, lane by lane. Exact for
+  /// activations as stated above and weights in [-127, 127].
+  LAYARD_EMULATED IntReg dot_bytes(const IntReg& sum, const IntReg& a, const IntReg& b) {
+    IntReg r = sum;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      for (unsigned byte = 0; byte < 4; ++byte) {
+        const auto x = static_cast<std::uint32_t>(a.lane[i]) >> (8U * byte) & 0xFFU;
+        const auto w =
+            static_cast<std::int8_t>(static_cast<std::uint32_t>(b.lane[i]) >> (8U * byte));
+        r.lane[i] += static_cast<std::int32_t>(x) * w;
+      }
+    }
+    return r;
+  }
+  LAYARD_EMULATED Reg to_floats(const IntReg& v) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i) r.lane[i] = static_cast<float>(v.lane[i]);
+    return r;
+  }
+  /// Rounds to the nearest integers (ties to even), adds `offset`, stores the low bytes.
+  LAYARD_EMULATED void store_bytes(std::uint8_t* p, const Reg& v, int offset) {
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const float rounded = (v.lane[i] + 12582912.0F) - 12582912.0F;
+      p[i] = rounded == rounded ? static_cast<std::uint8_t>(static_cast<int>(rounded) + offset)
+                                : std::uint8_t{0};
+    }
+  }
   LAYARD_EMULATED float max_of(const Reg& v) {
     float most = v.lane[0];
     for (std::size_t i = 1; i < kLanes; ++i) most = most > v.lane[i] ? most : v.lane[i];

@@ -57,6 +57,35 @@ struct Neon {
     for (int i = 1; i < 4; ++i) most = most > lanes[i] ? most : lanes[i];
     return most;
   }
+
+  using IntReg = int32x4_t;
+  // Signed bytes on both sides: no offset.
+  static constexpr int kByteMax = 127;
+  static constexpr int kByteOffset = 0;
+  static LAYARD_INLINE IntReg load_ints(const void* p) {
+    return vreinterpretq_s32_u8(vld1q_u8(static_cast<const std::uint8_t*>(p)));
+  }
+  static LAYARD_INLINE void store_ints(std::int32_t* p, IntReg v) { vst1q_s32(p, v); }
+  static LAYARD_INLINE IntReg repeat_bytes(const void* p) {
+    std::int32_t four;
+    __builtin_memcpy(&four, p, sizeof(four));
+    return vdupq_n_s32(four);
+  }
+  static LAYARD_INLINE IntReg dot_bytes(IntReg sum, IntReg a, IntReg b) {
+    const int8x16_t x = vreinterpretq_s8_s32(a);
+    const int8x16_t y = vreinterpretq_s8_s32(b);
+    const int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(x), vget_low_s8(y)));
+    const int32x4_t high = vpaddlq_s16(vmull_high_s8(x, y));
+    return vaddq_s32(sum, vpaddq_s32(low, high));
+  }
+  static LAYARD_INLINE Reg to_floats(IntReg v) { return vcvtq_f32_s32(v); }
+  static LAYARD_INLINE void store_bytes(std::uint8_t* p, Reg v, int offset) {
+    const int32x4_t ints = vaddq_s32(vcvtnq_s32_f32(v), vdupq_n_s32(offset));
+    std::int32_t lanes[4];
+    vst1q_s32(lanes, ints);
+    for (int i = 0; i < 4; ++i) p[i] = static_cast<std::uint8_t>(lanes[i]);
+  }
+
   static LAYARD_INLINE Reg load_float16(const std::uint16_t* p) {
     return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));
   }

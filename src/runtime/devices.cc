@@ -14,6 +14,12 @@ Result<DeviceChoice> choose_device(const std::string& device) {
                "unknown device '" + device + "'; use auto, cpu, gpu or npu (ane)"};
 }
 
+Result<const kernels::KernelTable*> choose_kernels(const Environment& environment) {
+  auto table = kernels::select_kernels(environment.force_isa);
+  if (table.ok()) return table;
+  return Error{table.error().code, "LAYARD_FORCE_ISA or --isa: " + table.error().message};
+}
+
 Status check_options(const ModelOptions& options) {
   const auto& known = {"float32", "float16", "bfloat16", "int8", "auto"};
   if (std::none_of(known.begin(), known.end(),
@@ -25,10 +31,11 @@ Status check_options(const ModelOptions& options) {
     return Error{ErrorCode::kInvalidRequest,
                  "threads must be from 1 to 1024, or 0 for what is allowed"};
   }
+  LAYARD_TRY(choose_kernels(options.environment));
   return {};
 }
 
-Status require_runnable(const DeviceChoice& choice, const std::string& dtype) {
+Status require_runnable(const DeviceChoice& choice) {
   if (choice.request == DeviceRequest::kGpu) {
     return Error{
         ErrorCode::kBackendUnavailable,
@@ -39,10 +46,6 @@ Status require_runnable(const DeviceChoice& choice, const std::string& dtype) {
         ErrorCode::kBackendUnavailable,
         "device npu: the module backend_openvino.so is not part of this build; use --device "
         "cpu"};
-  }
-  if (dtype != "float32") {
-    return Error{ErrorCode::kBackendUnavailable,
-                 "dtype " + dtype + " is not available on cpu in this build; use float32"};
   }
   return {};
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "kernels/kernels.h"
 #include "layard/error.h"
 #include "layard/model.h"
 
@@ -20,12 +21,18 @@ struct DeviceChoice {
 /// Errors: kInvalidRequest naming the accepted words.
 Result<DeviceChoice> choose_device(const std::string& device);
 
-/// Checks the options that need no checkpoint. Errors: kInvalidRequest.
+/// The kernels that `environment` asks for, or the best this machine has.
+/// Errors: kInvalidRequest (an unknown name), kBackendUnavailable (not on this machine); both say
+/// what this machine runs.
+Result<const kernels::KernelTable*> choose_kernels(const Environment& environment);
+
+/// Checks the options that need no checkpoint. Errors: kInvalidRequest, and those of
+/// choose_kernels.
 Status check_options(const ModelOptions& options);
 
 /// Whether this build can run that request; called when something is to be run, so that an empty
 /// request succeeds on any device.
 /// Errors: kBackendUnavailable naming the missing module and what to do instead.
-Status require_runnable(const DeviceChoice& choice, const std::string& dtype);
+Status require_runnable(const DeviceChoice& choice);
 
 }  // namespace layard::runtime

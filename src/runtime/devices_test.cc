@@ -21,16 +21,16 @@ TEST(Devices, NamesAndReasons) {
 }
 
 TEST(Devices, AbsentBackendsAreNamed) {
-  const auto check = [](const char* device, const char* dtype, const char* part) {
-    const Status status = require_runnable(*choose_device(device), dtype);
+  const auto check = [](const char* device, const char* part) {
+    const Status status = require_runnable(*choose_device(device));
     ASSERT_FALSE(status.ok()) << device;
     EXPECT_EQ(status.error().code, ErrorCode::kBackendUnavailable);
     EXPECT_NE(status.error().message.find(part), std::string::npos) << status.error().message;
   };
-  check("gpu", "float32", "backend_mlx.so");
-  check("npu", "float32", "backend_openvino.so");
-  check("cpu", "bfloat16", "bfloat16");
-  EXPECT_TRUE(require_runnable(*choose_device("auto"), "float32").ok());
+  check("gpu", "backend_mlx.so");
+  check("npu", "backend_openvino.so");
+  EXPECT_TRUE(require_runnable(*choose_device("cpu")).ok());
+  EXPECT_TRUE(require_runnable(*choose_device("auto")).ok());
 }
 
 TEST(Devices, OptionsOutOfRange) {
@@ -41,6 +41,22 @@ TEST(Devices, OptionsOutOfRange) {
   options.dtype = "float32";
   options.environment.threads = 5000;
   EXPECT_EQ(check_options(options).error().code, ErrorCode::kInvalidRequest);
+  options.environment.threads = 0;
+  options.environment.force_isa = "sse9";
+  EXPECT_EQ(check_options(options).error().code, ErrorCode::kInvalidRequest);
+}
+
+TEST(Devices, UnknownKernelsAreNamed) {
+  Environment environment;
+  EXPECT_TRUE(choose_kernels(environment).ok());
+  environment.force_isa = "scalar";
+  EXPECT_EQ((*choose_kernels(environment))->name, std::string_view("scalar"));
+  environment.force_isa = "sse9";
+  const auto unknown = choose_kernels(environment);
+  ASSERT_FALSE(unknown.ok());
+  for (const char* part : {"LAYARD_FORCE_ISA", "--isa", "\"sse9\"", "scalar"}) {
+    EXPECT_NE(unknown.error().message.find(part), std::string::npos) << unknown.error().message;
+  }
 }
 
 }  // namespace

@@ -46,6 +46,24 @@ TEST(EnvironmentOptions, VariablesAreRead) {
   EXPECT_TRUE(environment->hub_offline);
 }
 
+TEST(EnvironmentOptions, BytesWithUnits) {
+  const auto read = [](const char* text) {
+    const Variable most("LAYARD_CACHE_MAX", text);
+    return Environment::from_process();
+  };
+  EXPECT_EQ(read("0")->cache_bytes_max, 0U);
+  EXPECT_EQ(read("123")->cache_bytes_max, 123U);
+  EXPECT_EQ(read("7K")->cache_bytes_max, 7'000U);
+  EXPECT_EQ(read("20G")->cache_bytes_max, 20'000'000'000U);
+  EXPECT_EQ(read("3T")->cache_bytes_max, 3'000'000'000'000U);
+  for (const char* bad :
+       {"G", "-1", "1.5G", "20GB", "1X", "99999999999999999999", "99999999999T"}) {
+    const auto environment = read(bad);
+    ASSERT_FALSE(environment.ok()) << bad;
+    EXPECT_NE(environment.error().message.find("LAYARD_CACHE_MAX"), std::string::npos);
+  }
+}
+
 TEST(EnvironmentOptions, BadNumbersNameTheVariable) {
   for (const char* bad : {"-1", "x", "3x", "99999999999", "1.5"}) {
     const Variable threads("LAYARD_THREADS", bad);

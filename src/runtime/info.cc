@@ -9,6 +9,8 @@
 #include "checkpoint/registry.h"
 #include "kernels/kernels.h"
 #include "layard/version.h"
+#include "runtime/dtype_choice.h"
+#include "runtime/platform.h"
 #include "runtime/resolve.h"
 
 namespace layard {
@@ -25,31 +27,11 @@ JsonValue integers(const Range& values) {
   return out;
 }
 
-// The value of `key` in a file of `key<separator>value` lines, or "unknown".
-std::string file_field(const char* path, std::string_view key, char separator) {
-  const auto content = base::real_filesystem().read_text(path, std::uint64_t{4} << 20U);
-  if (!content.ok()) return "unknown";
-  std::size_t at = 0;
-  while (at < content->size()) {
-    const std::size_t end = std::min(content->find('\n', at), content->size());
-    const std::string_view line = std::string_view(*content).substr(at, end - at);
-    const std::size_t split = line.find(separator);
-    if (line.starts_with(key) && split != std::string_view::npos) {
-      std::string_view value = line.substr(split + 1);
-      while (value.starts_with(' ') || value.starts_with('"')) value.remove_prefix(1);
-      while (value.ends_with(' ') || value.ends_with('"')) value.remove_suffix(1);
-      return std::string(value);
-    }
-    at = end + 1;
-  }
-  return "unknown";
-}
-
 JsonValue platform_json() {
   utsname system{};
   JsonValue out = JsonValue::object();
-  out.set("cpu", text(file_field("/proc/cpuinfo", "model name", ':')));
-  out.set("os", text(file_field("/etc/os-release", "PRETTY_NAME", '=')));
+  out.set("cpu", text(runtime::file_field("/proc/cpuinfo", "model name", ':')));
+  out.set("os", text(runtime::file_field("/etc/os-release", "PRETTY_NAME", '=')));
   if (uname(&system) == 0) {
     out.set("kernel", text(system.release));
     out.set("machine", text(system.machine));
@@ -65,16 +47,29 @@ JsonValue absent_module(const char* file) {
   return out;
 }
 
-JsonValue environment_json(const Environment& environment, bool local_files_only) {
+// What this machine can run, best first; `untested` ones run only when forced.
+JsonValue isas_json() {
+  JsonValue out = JsonValue::object();
+  const kernels::KernelTable* tables[kernels::kIsas] = {};
+  const std::size_t count = kernels::supported_kernels(tables);
+  for (std::size_t i = 0; i < count; ++i) {
+    out.set(std::string(tables[i]->name),
+            text(kernels::isa_recorded(tables[i]->isa) ? "tested" : "untested"));
+  }
+  return out;
+}
+
+Result<JsonValue> environment_json(const Environment& environment, bool local_files_only) {
   JsonValue offline = JsonValue::object();
   offline.set("local_files_only", JsonValue::boolean(local_files_only));
   offline.set("hf_hub_offline", JsonValue::boolean(environment.hub_offline));
   offline.set("effective", JsonValue::boolean(local_files_only || environment.hub_offline));
   JsonValue out = JsonValue::object();
   out.set("compiler", text(__VERSION__));
-  const auto table = kernels::select_kernels(environment.force_isa);
-  out.set("isa", table.ok() ? text((*table)->name) : text("error: " + table.error().message));
+  LAYARD_ASSIGN(const kernels::KernelTable* table, runtime::choose_kernels(environment));
+  out.set("isa", text(table->name));
   out.set("isa_forced", JsonValue::boolean(!environment.force_isa.empty()));
+  out.set("isas", isas_json());
   out.set("threads", JsonValue::integer(environment.threads > 0 ? environment.threads
                                                                 : backends::cpu::cpu_count()));
   out.set("mlx", absent_module("backend_mlx.so"));
@@ -125,7 +120,7 @@ JsonValue folder_json(const checkpoint::ModelSource& source) {
   out.set("encoder", config.ok() ? text(config->encoder) : JsonValue::null());
   out.set("max_len", config.ok() ? JsonValue::integer(config->max_len) : JsonValue::null());
   JsonValue dtypes = JsonValue::array();
-  dtypes.push_back(text("float32"));
+  for (const std::string_view dtype : runtime::kDtypes) dtypes.push_back(text(dtype));
   out.set("dtypes", std::move(dtypes));
   out.set("npu_buckets", JsonValue::array());
   out.set("auto_npu_buckets", JsonValue::array());
@@ -171,7 +166,8 @@ Result<std::string> info_json(const Environment& environment, bool local_files_o
   out.set("platform", platform_json());
   out.set("platform_validated_for_auto_npu", JsonValue::boolean(false));
   out.set("openvino_available", JsonValue::boolean(false));
-  out.set("environment", environment_json(environment, local_files_only));
+  LAYARD_ASSIGN(JsonValue environment_block, environment_json(environment, local_files_only));
+  out.set("environment", std::move(environment_block));
   LAYARD_ASSIGN(JsonValue models, models_json(environment, model));
   out.set("models", std::move(models));
   return write_json(out, base::JsonStyle::kIndent1);
@@ -189,7 +185,15 @@ std::string model_info(const ModelOptions& options, const DeviceChoice& device,
   out.set("device", text(options.device));
   out.set("execution", text("inline"));
   out.set("npu_placement", JsonValue::null());
-  out.set("dtype", text(options.dtype));
+  // `auto` is decided when the weights are loaded.
+  const bool undecided = loaded == nullptr && options.dtype == "auto";
+  out.set("dtype", undecided           ? JsonValue::null()
+                   : loaded == nullptr ? text(options.dtype)
+                                       : text(loaded->dtype()));
+  out.set("dtype_requested", text(options.dtype));
+  out.set("tie_recheck", loaded != nullptr
+                             ? JsonValue::boolean(options.tie_recheck && loaded->is_reduced())
+                             : JsonValue::null());
   out.set("isa", loaded != nullptr ? text(loaded->isa()) : JsonValue::null());
   out.set("npu_ready", JsonValue::boolean(false));
   JsonValue auto_npu = JsonValue::object();

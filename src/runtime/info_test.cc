@@ -37,6 +37,12 @@ TEST_F(Info, OfflineIsEitherWay) {
   EXPECT_TRUE(effective(false, true));
 }
 
+TEST_F(Info, UnknownKernelsAreAnError) {
+  Environment given;
+  given.force_isa = "sse9";
+  EXPECT_EQ(info_json(given, false, "").error().code, ErrorCode::kInvalidRequest);
+}
+
 TEST_F(Info, OneModelByEitherName) {
   const auto by_name = info_json({}, false, "laya-typed-decisions");
   const auto by_repo = info_json({}, false, "convaiinnovations/laya-typed-decisions");
@@ -45,6 +51,22 @@ TEST_F(Info, OneModelByEitherName) {
   EXPECT_EQ(info_json({}, false, "nope").error().code, ErrorCode::kUnsupportedModel);
   const auto folder = base::parse_json(*info_json({}, false, folder_.path().string()), {});
   EXPECT_EQ(folder->find("models")->members()[0].value.find("max_len")->as_int64(), 128);
+}
+
+TEST_F(Info, DtypeInUseAndDtypeRequested) {
+  const auto info = [&](const std::string& dtype, bool lazy) {
+    ModelOptions given = options();
+    given.dtype = dtype;
+    given.lazy = lazy;
+    return *base::parse_json((*Model::open(given))->info_json(), {});
+  };
+  EXPECT_TRUE(info("auto", true).find("dtype")->is_null());
+  EXPECT_EQ(info("auto", true).find("dtype_requested")->text(), "auto");
+  EXPECT_EQ(info("auto", false).find("dtype")->text(), "float32");
+  EXPECT_EQ(info("auto", false).find("dtype_requested")->text(), "auto");
+  EXPECT_FALSE(info("auto", false).find("tie_recheck")->as_bool());
+  EXPECT_EQ(info("int8", true).find("dtype")->text(), "int8");
+  EXPECT_TRUE(info("int8", false).find("tie_recheck")->as_bool());
 }
 
 TEST_F(Info, OpenedModelSaysWhatItRunsOn) {

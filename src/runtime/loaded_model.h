@@ -10,10 +10,12 @@
 #include "checkpoint/checkpoint_folder.h"
 #include "decision/calibration.h"
 #include "encoder/weights.h"
+#include "kernels/kernels.h"
 #include "layard/model.h"
 #include "runtime/prepare.h"
 #include "tokenizer/id_cache.h"
 #include "tokenizer/tokenizer.h"
+#include "validation/parity_record.h"
 
 namespace layard::runtime {
 
@@ -25,10 +27,12 @@ struct ModelIdentity {
   std::string folder;
   /// A registered name that a models file leads elsewhere than to its pin.
   bool remapped = false;
+  /// The registered weights of a registered name.
+  bool pinned = false;
 };
 
-/// Owner of everything one model needs. Thread-safety: all but run() are const; run() is
-/// serialised by the caller.
+/// Owner of everything one model needs. Thread-safety: const calls may come from any thread; the
+/// caller serialises the sessions' and exact_session().
 class LoadedModel {
  public:
   /// Errors: as Model::open.
@@ -42,27 +46,45 @@ class LoadedModel {
   const PromptTools& tools() const { return tools_; }
   const tokenizer::Tokenizer& tokens() const { return *tokenizer_; }
   std::string_view isa() const { return isa_; }
+  /// The number format in use; never `auto`.
+  const std::string& dtype() const { return dtype_; }
+  /// Whether it computes less exactly than float32 would with these weights.
+  bool is_reduced() const { return reduced_; }
+  /// `trained`, `random`, or `unknown` where the checkpoint does not say.
+  std::string_view weights_origin() const;
+  /// What a parity record of this model in this process depends on.
+  validation::RecordKey record_key() const;
 
   /// One caller at a time.
-  Status run(std::span<const encoder::ModelRow> rows, std::span<encoder::RowOutput> outputs) {
-    return session_->run(rows, outputs);
-  }
+  backends::Session& session() { return *session_; }
+  /// The same weights in float32; loaded on the first call, beside the others. One caller at a
+  /// time. Errors: kInternal when there is no memory for them.
+  Result<backends::Session*> exact_session();
 
  private:
-  explicit LoadedModel(checkpoint::CheckpointFolder folder) : folder_(std::move(folder)) {}
+  LoadedModel(checkpoint::CheckpointFolder folder, const ModelOptions& options)
+      : folder_(std::move(folder)), options_(options) {}
   Status load_tokenizer(const ModelOptions& options);
   Status load_weights(const ModelOptions& options);
+  Status check_finite(const ModelOptions& options);
+  void choose_format();
+  Result<std::unique_ptr<backends::Session>> open_session(std::string_view dtype) const;
 
   ModelIdentity identity_;
   checkpoint::CheckpointFolder folder_;
+  ModelOptions options_;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
   std::unique_ptr<tokenizer::IdCache> id_cache_;
   std::unique_ptr<decision::TextEncoder> text_encoder_;
   PromptTools tools_;
   decision::Calibration calibration_;
   encoder::ModelWeights weights_;
-  std::unique_ptr<backends::Session> session_;
+  const kernels::KernelTable* kernels_ = nullptr;
   std::string isa_;
+  std::string dtype_;
+  bool reduced_ = false;
+  std::unique_ptr<backends::Session> session_;
+  std::unique_ptr<backends::Session> exact_session_;
 };
 
 }  // namespace layard::runtime

@@ -13,6 +13,7 @@
 #include "runtime/prepare.h"
 #include "runtime/render.h"
 #include "runtime/resolve.h"
+#include "runtime/tie_recheck.h"
 #include "validation/parity.h"
 
 namespace layard {
@@ -27,10 +28,41 @@ std::int64_t next_request_id() {
   return ++counter;
 }
 
-}  // namespace
-
 using runtime::LoadedModel;
 using runtime::PreparedRequest;
+
+// One request on its way through predict_many.
+struct Job {
+  const State* state = nullptr;
+  const QuestionSet* questions = nullptr;
+  OverflowPolicy overflow = OverflowPolicy::kCut;
+  PreparedRequest prepared;
+  std::optional<Error> error;
+  std::size_t first_row = 0;
+  std::size_t rechecked = 0;
+
+  std::size_t rows() const {
+    return error.has_value() ? 0 : prepared.passes.size() * questions->questions.size();
+  }
+};
+
+// Runs all rows, some thousands of tokens at a time.
+Status run_in_passes(backends::Session& session, std::span<const encoder::ModelRow> rows,
+                     std::span<encoder::RowOutput> outputs) {
+  for (std::size_t first = 0; first < rows.size();) {
+    std::size_t tokens = rows[first].ids.size();
+    std::size_t last = first + 1;
+    while (last < rows.size() && tokens + rows[last].ids.size() <= kTokensPerRun) {
+      tokens += rows[last++].ids.size();
+    }
+    LAYARD_TRY(
+        session.run(rows.subspan(first, last - first), outputs.subspan(first, last - first)));
+    first = last;
+  }
+  return {};
+}
+
+}  // namespace
 
 struct Model::Impl {
   ModelOptions options;
@@ -42,7 +74,7 @@ struct Model::Impl {
   Result<LoadedModel*> ensure_loaded() {
     const std::lock_guard lock(mutex);
     if (loaded == nullptr) {
-      LAYARD_TRY(runtime::require_runnable(device, options.dtype));
+      LAYARD_TRY(runtime::require_runnable(device));
       LAYARD_ASSIGN(const runtime::ModelIdentity identity, runtime::resolve_model(options));
       LAYARD_ASSIGN(loaded, LoadedModel::load(identity, options));
     }
@@ -52,52 +84,66 @@ struct Model::Impl {
   Status run_rows(LoadedModel& model, std::span<const encoder::ModelRow> rows,
                   std::span<encoder::RowOutput> outputs) {
     const std::lock_guard lock(mutex);
-    for (std::size_t first = 0; first < rows.size();) {
-      std::size_t tokens = rows[first].ids.size();
-      std::size_t last = first + 1;
-      while (last < rows.size() && tokens + rows[last].ids.size() <= kTokensPerRun) {
-        tokens += rows[last++].ids.size();
-      }
-      LAYARD_TRY(
-          model.run(rows.subspan(first, last - first), outputs.subspan(first, last - first)));
-      first = last;
-    }
+    return run_in_passes(model.session(), rows, outputs);
+  }
+
+  bool rechecks(const LoadedModel& model) const {
+    return options.tie_recheck && model.is_reduced();
+  }
+
+  // Runs the rows at `which` in float32; their outputs take the place of those there.
+  Status run_exactly(LoadedModel& model, std::span<const encoder::ModelRow> rows,
+                     std::span<const std::size_t> which, std::span<encoder::RowOutput> outputs) {
+    std::vector<encoder::ModelRow> again;
+    for (const std::size_t row : which) again.push_back(rows[row]);
+    std::vector<encoder::RowOutput> exact(again.size());
+    const std::lock_guard lock(mutex);
+    LAYARD_ASSIGN(backends::Session * session, model.exact_session());
+    LAYARD_TRY(run_in_passes(*session, again, exact));
+    for (std::size_t i = 0; i < which.size(); ++i) outputs[which[i]] = std::move(exact[i]);
     return {};
   }
 
-  RuntimeInfo runtime_info(const LoadedModel& model, const PreparedRequest& prepared,
-                           std::size_t questions) const {
+  // Decides near ties in float32. When that fails, so do the requests that have some.
+  void recheck_ties(LoadedModel& model, std::span<Job> jobs,
+                    std::span<const encoder::ModelRow> rows,
+                    std::span<encoder::RowOutput> outputs) {
+    std::vector<std::size_t> which;
+    for (Job& job : jobs) {
+      if (job.rows() == 0) continue;
+      const auto mine = outputs.subspan(job.first_row, job.rows());
+      for (const std::size_t row :
+           runtime::near_tie_rows(*job.questions, mine, model.calibration())) {
+        which.push_back(job.first_row + row);
+        ++job.rechecked;
+      }
+    }
+    if (which.empty()) return;
+    const Status status = run_exactly(model, rows, which, outputs);
+    for (Job& job : jobs) {
+      if (!status.ok() && job.rechecked > 0) job.error = status.error();
+    }
+  }
+
+  RuntimeInfo runtime_info(const LoadedModel& model, const Job& job) const {
     RuntimeInfo info;
     info.backend = "cpu";
     info.device = "cpu";
     info.model = model.identity().name;
     info.model_revision = model.identity().revision;
-    info.sequence_length = static_cast<std::int64_t>(prepared.longest_row());
-    info.question_count = static_cast<std::int64_t>(questions);
+    info.sequence_length = static_cast<std::int64_t>(job.prepared.longest_row());
+    info.question_count = static_cast<std::int64_t>(job.questions->questions.size());
     info.routing_reason = device.reason;
     info.artifact_revision =
-        "cpu:" + model.identity().weights_sha256.substr(0, 12) + ":" + options.dtype;
-    info.dtype = options.dtype;
-    info.truncated = prepared.truncated();
+        "cpu:" + model.identity().weights_sha256.substr(0, 12) + ":" + model.dtype();
+    info.dtype = model.dtype();
+    info.truncated = job.prepared.truncated();
+    if (rechecks(model)) info.rechecked = static_cast<std::int64_t>(job.rechecked);
     return info;
   }
 };
 
 namespace {
-
-// One request on its way through predict_many.
-struct Job {
-  const State* state = nullptr;
-  const QuestionSet* questions = nullptr;
-  OverflowPolicy overflow = OverflowPolicy::kCut;
-  PreparedRequest prepared;
-  std::optional<Error> error;
-  std::size_t first_row = 0;
-
-  std::size_t rows() const {
-    return error.has_value() ? 0 : prepared.passes.size() * questions->questions.size();
-  }
-};
 
 std::vector<RawRow> raw_rows(const Job& job, std::span<const encoder::RowOutput> outputs) {
   std::vector<RawRow> raw;
@@ -185,6 +231,9 @@ std::vector<Result<Prediction>> Model::predict_many(std::span<const Request> req
   const double run_ms = impl_->clock.now_ms();
   Status status;
   if (!rows.empty()) status = impl_->run_rows(*model, rows, outputs);
+  if (!rows.empty() && status.ok() && impl_->rechecks(*model)) {
+    impl_->recheck_ties(*model, jobs, rows, outputs);
+  }
   const double device_ms = impl_->clock.now_ms() - run_ms;
   for (Job& job : jobs) {
     if (job.questions->questions.empty()) {
@@ -204,7 +253,7 @@ std::vector<Result<Prediction>> Model::predict_many(std::span<const Request> req
     }
     Prediction prediction;
     prediction.answers = *std::move(answers);
-    prediction.runtime = impl_->runtime_info(*model, job.prepared, job.questions->questions.size());
+    prediction.runtime = impl_->runtime_info(*model, job);
     prediction.runtime.request_id = next_request_id();
     prediction.runtime.device_ms = device_ms;
     if (options.raw) prediction.rows = raw_rows(job, mine);
@@ -249,9 +298,10 @@ Result<std::string> Model::render_json(std::string_view context, std::string_vie
 Result<Model::ParityReport> Model::parity(
     std::optional<std::string_view> goldens,
     const std::function<void(std::size_t, std::size_t)>& progress) {
+  LAYARD_TRY(runtime::check_parity_dtype(impl_->options.dtype));
   LAYARD_ASSIGN(LoadedModel * model, impl_->ensure_loaded());
   return runtime::run_parity(
-      *model, goldens, impl_->options.dtype,
+      *model, {goldens, impl_->options.environment.cache_dir, impl_->clock},
       [&](std::span<const encoder::ModelRow> rows, std::span<encoder::RowOutput> outputs) {
         return impl_->run_rows(*model, rows, outputs);
       },

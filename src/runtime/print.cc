@@ -54,6 +54,7 @@ JsonValue runtime_json(const RuntimeInfo& info) {
   out.set("request_id", JsonValue::integer(info.request_id));
   out.set("truncated", JsonValue::boolean(info.truncated));
   out.set("model_routing", optional_text(info.model_routing));
+  if (info.rechecked.has_value()) out.set("rechecked", JsonValue::integer(*info.rechecked));
   return out;
 }
 

@@ -39,6 +39,17 @@ TEST(Print, FloatsKeepEveryBit) {
   EXPECT_EQ(static_cast<float>(logit.as_double()), value);
 }
 
+TEST(Print, RecheckedComesLastWhereItIsKnown) {
+  Prediction prediction;
+  const auto runtime = [&] {
+    return *base::parse_json(print_prediction(prediction, compact()), {})->find("runtime");
+  };
+  EXPECT_EQ(runtime().find("rechecked"), nullptr);
+  prediction.runtime.rechecked = 0;
+  EXPECT_EQ(runtime().members().back().key, "rechecked");
+  EXPECT_EQ(runtime().find("rechecked")->as_int64(), 0);
+}
+
 TEST(Print, ErrorsAreQuoted) {
   EXPECT_EQ(print_error({ErrorCode::kInvalidRequest, "a \"b\"\n\x01"}, compact()),
             R"({"error":{"type":"InvalidRequestError","message":"a \"b\"\n\u0001"}})");

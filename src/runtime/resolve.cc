@@ -2,6 +2,7 @@
 
 #include "base/filesystem.h"
 #include "base/sha256.h"
+#include "checkpoint/checkpoint_folder.h"
 #include "checkpoint/verified_file.h"
 
 namespace layard::runtime {
@@ -52,6 +53,9 @@ Result<ModelIdentity> resolve_model(const ModelOptions& options) {
   identity.name = source.name;
   identity.folder = folder.string();
   identity.remapped = source.mapped_away_from_pin;
+  identity.pinned = source.spec != nullptr && !source.mapped_away_from_pin;
+  // Hashing takes seconds: an incomplete folder is told first.
+  LAYARD_TRY(checkpoint::CheckpointFiles::in(folder).check_present());
   LAYARD_ASSIGN(identity.weights_sha256, weights_sha256(source, identity.folder, access));
   identity.revision = source.spec != nullptr ? source.spec->revision
                                              : "sha256:" + identity.weights_sha256.substr(0, 12);

@@ -1,6 +1,7 @@
 #include "tokenizer/json_fields.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/utf8.h"
 
@@ -61,6 +62,19 @@ Result<std::string> JsonFields::string(std::string_view name) const {
   return value->text();
 }
 
+Result<std::string> JsonFields::short_string(std::string_view name) const {
+  LAYARD_ASSIGN(std::string text, string(name));
+  if (text.size() <= kShortTextBytesMax) return text;
+  return not_implemented("a text of " + std::to_string(text.size()) + " bytes in " + path(name) +
+                         ", where at most " + std::to_string(kShortTextBytesMax) +
+                         " are expected,");
+}
+
+Result<std::string> JsonFields::short_string_or_empty(std::string_view name) const {
+  if (find(name) == nullptr) return std::string();
+  return short_string(name);
+}
+
 Result<std::optional<std::string>> JsonFields::optional_string(std::string_view name) const {
   if (find(name) == nullptr) return std::optional<std::string>();
   LAYARD_ASSIGN(std::string text, string(name));
@@ -89,7 +103,7 @@ Result<std::string> JsonFields::literal_pattern(std::string_view component) cons
     return not_implemented("the regular expression of " + std::string(component) + " (" + where_ +
                            ")");
   }
-  LAYARD_ASSIGN(std::string text, pattern.string("String"));
+  LAYARD_ASSIGN(std::string text, pattern.short_string("String"));
   if (text.empty()) {
     return not_implemented("the empty pattern of " + std::string(component) + " (" + where_ + ")");
   }
@@ -100,6 +114,33 @@ Result<const base::JsonValue*> JsonFields::array(std::string_view name) const {
   LAYARD_ASSIGN(const base::JsonValue* value, require(name));
   if (!value->is_array()) return bad_file(path(name), "expected an array");
   return value;
+}
+
+Result<std::vector<Component>> read_components(const base::JsonValue& value,
+                                               const std::string& where, std::string_view list) {
+  std::vector<Component> components;
+  std::vector<std::pair<const base::JsonValue*, std::string>> pending{{&value, where}};
+  for (std::size_t seen = 1; !pending.empty();) {
+    const auto [next, path] = std::move(pending.back());
+    pending.pop_back();
+    LAYARD_ASSIGN(JsonFields fields, JsonFields::of(*next, path));
+    LAYARD_ASSIGN(std::string type, fields.string("type"));
+    if (type != "Sequence") {
+      components.push_back({std::move(type), std::move(fields)});
+      continue;
+    }
+    LAYARD_ASSIGN(const base::JsonValue* items, fields.array(list));
+    seen += items->size();
+    if (seen > kComponentsMax) {
+      return not_implemented("a " + where + " of more than " + std::to_string(kComponentsMax) +
+                             " components");
+    }
+    for (std::size_t i = items->size(); i-- > 0;) {
+      pending.emplace_back(&items->items()[i],
+                           path + "." + std::string(list) + "[" + std::to_string(i) + "]");
+    }
+  }
+  return components;
 }
 
 }  // namespace layard::tokenizer

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/small_stack.h"
 #include "tokenizer/testing/tokenizer_parts.h"
 
 namespace layard::tokenizer {
@@ -12,6 +13,13 @@ void check_damaged(const Result<T>& result, std::string_view where) {
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, ErrorCode::kArtifactIntegrity);
   EXPECT_NE(result.error().message.find(where), std::string::npos) << result.error().message;
+}
+
+template <class T>
+void check_unsupported(const Result<T>& result, std::string_view part) {
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, ErrorCode::kUnsupportedModel);
+  EXPECT_NE(result.error().message.find(part), std::string::npos) << result.error().message;
 }
 
 TEST(JsonFields, ReadsEachKind) {
@@ -73,6 +81,95 @@ TEST(JsonFields, RefusesPatternsThatAreNotLiteral) {
   EXPECT_EQ(empty.error().code, ErrorCode::kUnsupportedModel);
   check_damaged(pattern(R"({"pattern":"x"})"), "x.pattern");
   check_damaged(pattern("{}"), "x.pattern");
+  const auto sized = [&pattern](std::size_t bytes) {
+    return pattern(R"({"pattern":{"String":")" + std::string(bytes, 'x') + R"("}})");
+  };
+  EXPECT_TRUE(sized(kShortTextBytesMax).ok());
+  check_unsupported(sized(kShortTextBytesMax + 1), "1025 bytes in x.pattern.String");
+}
+
+TEST(JsonFields, ShortTexts) {
+  const base::JsonValue value =
+      testing::parse(R"({"s":"##","l":")" + std::string(1025, '#') + R"(","n":null})");
+  const auto fields = JsonFields::of(value, "model");
+  ASSERT_TRUE(fields.ok());
+  EXPECT_EQ(*fields->short_string("s"), "##");
+  EXPECT_EQ(*fields->short_string_or_empty("s"), "##");
+  EXPECT_EQ(*fields->short_string_or_empty("n"), "");
+  EXPECT_EQ(*fields->short_string_or_empty("absent"), "");
+  check_unsupported(fields->short_string("l"), "1025 bytes in model.l");
+  check_unsupported(fields->short_string_or_empty("l"), "1025 bytes in model.l");
+  check_damaged(fields->short_string("absent"), "model.absent");
+}
+
+// What read_components makes of `json`: type and path of each component, or the message.
+std::string components_of(std::string_view json) {
+  const base::JsonValue value = testing::parse(json);
+  const auto components = read_components(value, "part", "parts");
+  if (!components.ok()) return components.error().message;
+  std::string text;
+  for (const Component& component : *components) {
+    text += component.type + "@" + component.fields.where() + " ";
+  }
+  return text;
+}
+
+TEST(Components, AreFlattenedInOrder) {
+  EXPECT_EQ(components_of(R"({"type":"A"})"), "A@part ");
+  EXPECT_EQ(components_of(R"({"type":"Sequence","parts":[]})"), "");
+  EXPECT_EQ(components_of(R"({"type":"Sequence","parts":[{"type":"A"},)"
+                          R"({"type":"Sequence","parts":[{"type":"B"},{"type":"C"}]},)"
+                          R"({"type":"D"}]})"),
+            "A@part.parts[0] B@part.parts[1].parts[0] C@part.parts[1].parts[1] D@part.parts[2] ");
+  for (const char* bad : {R"({"type":"Sequence"})", R"({"parts":[]})", "[]",
+                          R"({"type":"Sequence","parts":[{"type":"A"},{"type":1}]})"}) {
+    EXPECT_NE(components_of(bad).find("tokenizer.json: part"), std::string::npos) << bad;
+  }
+}
+
+std::string wide(std::size_t count) {
+  std::string text = R"({"type":"Sequence","parts":[)";
+  for (std::size_t i = 0; i < count; ++i)
+    text += (i > 0 ? "," : "") + std::string(R"({"type":"A"})");
+  return text + "]}";
+}
+
+std::string deep(std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += R"({"type":"Sequence","parts":[)";
+  text += R"({"type":"A"})";
+  for (std::size_t i = 0; i < count; ++i) text += "]}";
+  return text;
+}
+
+TEST(Components, AreBoundedInNumberNotInDepth) {
+  layard::testing::run_on_small_stack([] {
+    EXPECT_EQ(components_of(deep(kComponentsMax - 1)).substr(0, 2), "A@");
+    EXPECT_NE(components_of(deep(kComponentsMax)).find("more than 64 components"),
+              std::string::npos);
+    EXPECT_EQ(components_of(wide(kComponentsMax - 1)).substr(0, 2), "A@");
+    EXPECT_NE(components_of(wide(kComponentsMax)).find("more than 64 components"),
+              std::string::npos);
+  });
+}
+
+// The three parts that may be sequences, as deep as a file may be.
+TEST(Components, OfAFileDoNotCostStack) {
+  const auto sequence = [](const std::string& list, const std::string& inner) {
+    std::string text;
+    for (int i = 0; i < 30; ++i) text += R"({"type":"Sequence",")" + list + R"(":[)";
+    text += inner;
+    for (int i = 0; i < 30; ++i) text += "]}";
+    return text;
+  };
+  layard::testing::run_on_small_stack([&sequence] {
+    const auto tokenizer = testing::load(testing::to_json(
+        {.normalizer = sequence("normalizers", R"({"type":"Lowercase"})"),
+         .pre_tokenizer = sequence("pretokenizers", R"({"type":"WhitespaceSplit"})"),
+         .decoder = sequence("decoders", R"({"type":"Fuse"})")}));
+    ASSERT_NE(tokenizer, nullptr);
+    EXPECT_EQ(tokenizer->decode(testing::encode(*tokenizer, "ABC b")), "abcb");
+  });
 }
 
 }  // namespace

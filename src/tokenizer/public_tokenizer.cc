@@ -1,18 +1,11 @@
 // The front door include/layard/tokenizer.h over the room's tokenizer.
 #include <utility>
 
-#include "base/filesystem.h"
 #include "base/utf8.h"
 #include "layard/tokenizer.h"
 #include "tokenizer/tokenizer.h"
 
 namespace layard {
-namespace {
-
-constexpr std::uint64_t kFileBytesMax = std::uint64_t{256} << 20U;
-
-}  // namespace
-
 struct Tokenizer::Impl {
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer;
 };
@@ -23,12 +16,8 @@ Tokenizer& Tokenizer::operator=(Tokenizer&& other) noexcept = default;
 Tokenizer::~Tokenizer() = default;
 
 Result<Tokenizer> Tokenizer::from_file(const std::string& path) {
-  LAYARD_ASSIGN(const std::string json, base::real_filesystem().read_text(path, kFileBytesMax));
-  auto tokenizer = from_json(json);
-  if (!tokenizer.ok()) {
-    return Error{tokenizer.error().code, "'" + path + "': " + tokenizer.error().message};
-  }
-  return tokenizer;
+  LAYARD_ASSIGN(auto tokenizer, tokenizer::Tokenizer::from_file(path));
+  return Tokenizer(std::make_unique<Impl>(Impl{std::move(tokenizer)}));
 }
 
 Result<Tokenizer> Tokenizer::from_json(std::string_view tokenizer_json) {

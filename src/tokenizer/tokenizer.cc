@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/file_limits.h"
+#include "base/mapped_file.h"
 #include "base/utf8.h"
 #include "tokenizer/json_fields.h"
 #include "tokenizer/tokenizer_file.h"
@@ -29,6 +31,13 @@ Tokenizer::Tokenizer(Normalizer normalizer, PreTokenizer pre_tokenizer, Model mo
       model_(std::move(model)),
       added_(std::move(added)),
       decoder_(std::move(decoder)) {}
+
+Result<std::shared_ptr<const Tokenizer>> Tokenizer::from_file(const std::filesystem::path& path) {
+  LAYARD_ASSIGN(const std::string json, base::read_text_file(path, base::kTokenizerFileBytesMax));
+  auto tokenizer = from_json(json);
+  if (tokenizer.ok()) return tokenizer;
+  return Error{tokenizer.error().code, "'" + path.string() + "': " + tokenizer.error().message};
+}
 
 Result<std::shared_ptr<const Tokenizer>> Tokenizer::from_json(std::string_view tokenizer_json) {
   LAYARD_ASSIGN(TokenizerFile file, read_tokenizer_file(tokenizer_json));

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,6 +33,11 @@ enum class SpecialText : unsigned char { kKeep, kSkip };
 /// Source: tokenizers 0.23 (Tokenizer::encode with add_special_tokens false, decode).
 class Tokenizer {
  public:
+  /// Reads a file of at most base::kTokenizerFileBytesMax. The one way to read one.
+  /// Errors: kIo (absent, unreadable), kArtifactIntegrity (too large), and those of from_json; all
+  /// name the file.
+  static Result<std::shared_ptr<const Tokenizer>> from_file(const std::filesystem::path& path);
+
   /// `tokenizer_json`: the file's text.
   /// Errors: kArtifactIntegrity (not what the format says; names the field), kUnsupportedModel
   /// (a component that is not implemented; names it).

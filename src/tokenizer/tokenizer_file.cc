@@ -4,13 +4,15 @@
 #include <limits>
 #include <utility>
 
+#include "base/file_limits.h"
 #include "tokenizer/json_fields.h"
 
 namespace layard::tokenizer {
 namespace {
 
-constexpr base::JsonLimits kLimits = {
-    .bytes_max = std::size_t{256} << 20U, .depth_max = 64, .nodes_max = std::size_t{16} << 20U};
+constexpr base::JsonLimits kLimits = {.bytes_max = base::kTokenizerFileBytesMax,
+                                      .depth_max = 64,
+                                      .nodes_max = std::size_t{16} << 20U};
 
 // Builds one JSON value from events.
 class ValueBuilder {

@@ -64,7 +64,7 @@ struct TokenizerFile {
 
 /// Reads `json`. Both spellings of merges are known: pairs, and strings with one blank (lines that
 /// start with `#version` are skipped).
-/// Bounds: 256 MiB, 16 million values, 64 levels.
+/// Bounds: base::kTokenizerFileBytesMax, 16 million values, 64 levels.
 /// Errors: kArtifactIntegrity naming the field; an unknown version too.
 /// Source: tokenizers 0.23 (tokenizer/serialization.rs, models/bpe/serialization.rs).
 Result<TokenizerFile> read_tokenizer_file(std::string_view json);

@@ -1,6 +1,7 @@
 /// The parity gate: does a forward pass give the recorded answers of the reference?
 ///
-/// Source: laya-apple 1.7.0 parity `evaluate` (rule, tolerances and summary fields).
+/// Source: laya-apple 1.7.0 parity `evaluate` (rule, tolerances and summary fields); departs: every
+/// case is run twice for repeat_identical, not only the first.
 /// Thread-safety: pure apart from the given forward function.
 #pragma once
 
@@ -19,7 +20,8 @@
 namespace layard::validation {
 
 inline constexpr double kToleranceFloat32 = 1e-4;
-inline constexpr double kToleranceFloat16 = 0.02;
+/// For every reduced number format.
+inline constexpr double kToleranceReduced = 0.02;
 
 /// One row of the reference.
 struct ReferenceRow {

@@ -51,7 +51,7 @@ TEST(Parity, DifferentProbabilityFails) {
 
 TEST(Parity, FlipsAreHardOnlyAboveTwiceTheTolerance) {
   GateOptions half;
-  half.tolerance = kToleranceFloat16;
+  half.tolerance = kToleranceReduced;
   const auto near = run(one_case({0.01F, 0.0F}), returning({0.0F, 0.01F}), half);
   EXPECT_TRUE(near.passed);
   ASSERT_EQ(near.near_tie_flips.size(), 1U);
@@ -78,6 +78,24 @@ TEST(Parity, UnstableRepeatFails) {
   const auto summary = run(one_case({1.0F, 0.0F}), unstable, {});
   EXPECT_FALSE(summary.repeat_identical);
   EXPECT_FALSE(summary.passed);
+}
+
+// Every case is run twice, not only the first.
+TEST(Parity, UnstableRepeatOfALaterCaseFails) {
+  const std::vector<ReferenceCase> cases(3, one_case({1.0F, 0.0F}));
+  int calls = 0;
+  const Forward unstable = [&calls](std::span<const encoder::ModelRow>,
+                                    std::span<encoder::RowOutput> out) {
+    const float wobble = ++calls == 6 ? 1e-7F : 0.0F;  // the third case's second run
+    for (auto& output : out) output = {{1.0F, wobble}, {0.0F, 0.0F}};
+    return Status();
+  };
+  const auto summary = evaluate(cases, {}, unstable, {}, {}, {});
+  ASSERT_TRUE(summary.ok());
+  EXPECT_EQ(calls, 6);
+  EXPECT_EQ(summary->rows, 3U);
+  EXPECT_FALSE(summary->repeat_identical);
+  EXPECT_FALSE(summary->passed);
 }
 
 TEST(Parity, IdsAndLongRows) {

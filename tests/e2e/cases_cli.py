@@ -7,7 +7,7 @@ from harness import (CHARGED_TWICE, THREE_KINDS, case, check, check_equal, json_
                      spoil_weights, without_times)
 
 ONE = {"refund": {"type": "noul", "instructions": "Does the customer request a refund?"}}
-COMMANDS = ["predict", "render", "tokenize", "info", "download", "parity"]
+COMMANDS = ["predict", "render", "tokenize", "info", "download", "parity", "cache"]
 RUNTIME_FIRST = ["backend", "device", "model", "model_revision", "sequence_length",
                  "question_count", "routing_reason"]
 
@@ -23,7 +23,59 @@ def version_and_help(world):
         page = world.run(command, "--help")
         check(page.code == 0 and len(page.stdout) > 100, f"{command} --help\n{page}")
     wrong = world.run("predictt")
-    check(wrong.code == 2 and wrong.stdout == "" and wrong.stderr, str(wrong))
+    wrong.refused("InvalidRequestError", "'predictt'", "predict, ")
+
+
+@case
+def usage_errors_are_one_line(world):
+    """The first line is the whole error, whatever the words on the command line hold; hints
+    follow."""
+    for arguments, word in (
+            ([], "subcommand"), (["no such\ncommand"], "no such command"),
+            (["predict", "--format", "x\ny"], "--format"), (["predict", "--context"], "--context"),
+            (["predict", "--nope"], "--nope"), (["--nope"], "--nope"), (["render"], "--context"),
+            (["tokenize", "a", "b"], "b"), (["completion", "ksh"], "ksh"),
+            (["--threads", "0", "info"], "--threads"), (["--models", "absent", "info"], "absent"),
+            (["predict", "laya", "--model", "x"], "--model"),
+            (["info", "--offline"], "--offline")):
+        run = world.run(*arguments).refused("InvalidRequestError", word)
+        first = run.stderr.splitlines()[0]
+        check(first.startswith("error: InvalidRequestError: ") and word in first,
+              f"the first line must say it all\n{run}")
+
+
+@case
+def lost_output_is_an_error(world):
+    """No command succeeds whose output did not arrive."""
+    request = ["--context", CHARGED_TWICE, "--questions", json.dumps(ONE)]
+    good = world.write("good.jsonl", json.dumps({"state": "a", "questions": ONE}) + "\n")
+    texts = world.write("texts.jsonl", '{"text": "a"}\n' * 3)
+    for arguments in (["--help"], ["--version"], ["predict", "--help"], ["completion", "bash"],
+                      ["completion", "zsh"], ["completion", "fish"], ["info"],
+                      ["tokenize", "--text", "hi"], ["tokenize", "--batch", texts],
+                      ["render", *request], ["predict", *request],
+                      ["predict", *request, "--format", "table"], ["predict", "--batch", good]):
+        for redirection in (">&-", "> /dev/full"):
+            shell = ("/bin/sh", "-c", f'exec "$@" {redirection}', "sh")
+            run = world.run(*arguments, prefix=shell)
+            check(run.code == 2, f"expected exit 2 with {redirection}\n{run}")
+            check(run.stderr.startswith("error: IoError: "), f"{redirection}\n{run}")
+    # A closed standard stream is not taken by a file that is opened later.
+    closed = world.run("predict", "--context", "-", "--questions", json.dumps(ONE),
+                       prefix=("/bin/sh", "-c", 'exec "$@" <&-', "sh"))
+    closed.refused("IoError", "--context")
+
+
+@case
+def batch_stops_when_nobody_reads(world):
+    """A batch whose output cannot be written ends; it does not answer the rest for nobody."""
+    line = json.dumps({"text": "some words"}) + "\n"
+    path = world.write("many.jsonl", line * 200_000)
+    run = world.run("tokenize", "--batch", path,
+                    prefix=("/bin/sh", "-c", 'exec "$@" > /dev/full', "sh"))
+    check(run.code == 2 and "IoError" in run.stderr, str(run))
+    all_of_it = world.run("tokenize", "--batch", path)
+    check(run.seconds < all_of_it.seconds, f"{run.seconds} s, the whole {all_of_it.seconds} s")
 
 
 @case
@@ -106,10 +158,59 @@ def batch_keeps_good_lines(world):
         if "error" in result:
             check_equal(sorted(result["error"]), ["message", "type"], "fields of an error")
             check_equal(result["error"]["type"], "InvalidRequestError", "type of the error")
+    check_equal([result["error"]["message"].split(":")[0] for result in results
+                 if "error" in result], ["line 3", "line 4", "line 5", "line 6"],
+                "each error names its line")
     check_equal(results[0]["answers"], results[1]["answers"], "state and context are synonyms")
     good = world.run("predict", world.model, "--batch",
                      world.write("good.jsonl", json.dumps(lines[0]) + "\n"))
     check_equal(good.code, 0, f"exit without bad lines\n{good}")
+
+
+@case
+def batch_errors_count_every_line(world):
+    """Lines are counted as an editor counts them: blank ones too."""
+    texts = world.run("tokenize", "--batch", "-", stdin='{"text": "a"}\n\n\n{"text": 5}\n[]\n')
+    check_equal(texts.code, 1, f"exit\n{texts}")
+    results = json_lines(texts.stdout)
+    check_equal([line["error"]["message"].split(":")[0] for line in results[1:]],
+                ["line 4", "line 5"], "lines of tokenize --batch")
+    long_state = {"state": "word " * 3000, "questions": ONE, "overflow": "error"}
+    lines = "\n" + json.dumps(long_state) + "\n" + json.dumps({"state": "a", "questions": ONE})
+    run = world.run("predict", world.model, "--batch", "-", stdin=lines)
+    first, second = json_lines(run.stdout)
+    check(first["error"]["message"].startswith("line 2: "), f"found when it was read\n{run}")
+    check("answers" in second, f"the other line\n{run}")
+
+
+@case
+def input_errors_name_flag_and_file(world):
+    bad = world.write("q.json", '{"q": [1, {"a": zz}]}')
+    wrong = world.write("wrong.json", {"q": {"type": "noul"}})
+    latin = world.write("latin.txt", b"caf\xe9")
+    deep = world.write("deep.json", "[" * 600 + "]" * 600)
+    for command in ("predict", "render"):
+        def run(context, questions, command=command, **settings):
+            return world.run(command, world.model, "--context", context, "--questions", questions,
+                             **settings)
+        run("x", f"@{bad}").refused("InvalidRequestError", "--questions", str(bad), "/q/1/a")
+        run("x", f"@{wrong}").refused("InvalidRequestError", "--questions", str(wrong), "'q'")
+        run("x", "-", stdin="{").refused("InvalidRequestError", "--questions -: ")
+        run("x", "{").refused("InvalidRequestError", "--questions: ")
+        run("x", "Is it?").refused("InvalidRequestError", "--questions: ", "it is JSON")
+        run("x", str(bad)).refused("InvalidRequestError", "--questions: ", f"write @{bad}")
+        run(f"@{latin}", '["x?"]').refused("InvalidRequestError", "--context", str(latin), "UTF-8")
+        run(f"@{deep}", '["x?"]').refused("InvalidRequestError", "--context", str(deep), "512")
+
+
+@case
+def unknown_kernels_are_refused(world):
+    """By every command that would run or describe them, before anything is loaded."""
+    for before, environment in ((["--isa", "sse9"], {}), ([], {"LAYARD_FORCE_ISA": "sse9"})):
+        for arguments in (["info"], ["predict", "starter", "--context", "x", "--questions",
+                                     json.dumps(ONE)]):
+            world.run(*before, *arguments, environment=environment).refused(
+                "InvalidRequestError", "LAYARD_FORCE_ISA", "--isa", '"sse9"', "scalar")
 
 
 @case

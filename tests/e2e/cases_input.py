@@ -83,6 +83,66 @@ def cut_weights_are_refused(world):
 
 
 @case
+def missing_files_are_named_together(world):
+    """All at once, and before the weights are hashed: here they could not even be read."""
+    folder = world.write("bare/notes.txt", "x").parent
+    weights = folder / "model.safetensors"
+    with weights.open("wb") as file:
+        file.truncate(64 << 30)  # a hole: hashing it would take minutes
+    run = world.predict(folder, THREE_KINDS)
+    refuses(world, run, "UnsupportedModelError")
+    for name in ("rl_agent_config.json", "encoder/config.json", "tokenizer/tokenizer.json"):
+        check(name in run.stderr, f"the message must name {name}\n{run}")
+    check("model.safetensors" not in run.stderr, f"the weights are there\n{run}")
+
+
+@case
+def tokenizers_have_one_limit(world):
+    """A tokenizer.json that is too large, broken or absent: the same error from every command."""
+    checkpoint = world.copy_of(world.starter_folder)
+    path = checkpoint / "tokenizer/tokenizer.json"
+
+    def errors():
+        return [world.predict(checkpoint, THREE_KINDS), world.run("tokenize", path, "--text", "x"),
+                world.run("tokenize", checkpoint, "--text", "x")]
+
+    with path.open("wb") as file:
+        file.truncate((128 << 20) + 1)
+    for run in errors():
+        refuses(world, run, "ArtifactIntegrityError")
+        check("134217728" in run.stderr, f"the limit\n{run}")
+    path.write_text('{"version": "1.0", "model": 5}')
+    messages = {run.stderr for run in errors()}
+    check_equal(len(messages), 1, f"messages {messages}")
+    check("ArtifactIntegrityError" in messages.pop(), "type of a broken file")
+
+
+@case
+def hostile_tokenizers_are_quick(world):
+    """Long tokens, words and patterns whose search would take the square of a text's length."""
+    base = {"version": "1.0", "normalizer": None, "pre_tokenizer": None, "decoder": None,
+            "added_tokens": [], "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}}
+    long = "a" * 1_000_000
+    token = {"id": 1, "content": long[1:] + "b", "single_word": False, "lstrip": True,
+             "rstrip": True, "normalized": True, "special": False}
+    text = world.write("text", long)
+    added = world.write("added.json", {**base, "added_tokens": [token]})
+    run = world.run("tokenize", added, "--text", f"@{text}")
+    check_equal(run.code, 0, f"exit\n{run.stderr[:500]}")
+    check_equal(len(run.json()["ids"]), len(long), "ids")
+    check(run.seconds < REFUSED_S * world.slow, f"took {run.seconds:.1f} s")
+    words = {"type": "WordPiece", "unk_token": "a", "continuing_subword_prefix": "##",
+             "max_input_chars_per_word": 2**31 - 1, "vocab": {"a": 0, long: 1}}
+    replace = {"type": "Replace", "pattern": {"String": long + "b"}, "content": ""}
+    steps = {"type": "Sequence", "normalizers": [{"type": "NFC"}] * 100_000}
+    for name, change in (("words.json", {"model": words}),
+                         ("replace.json", {"normalizer": replace}),
+                         ("steps.json", {"normalizer": steps})):
+        path = world.write(name, {**base, **change})
+        refuses(world, world.run("tokenize", path, "--text", f"@{text}"), "UnsupportedModelError")
+
+
+@case
 def many_keys_are_quick(world):
     questions = "{" + ",".join(f'"k{number}":1' for number in range(190_000)) + "}"
     path = world.write("many.json", questions)
@@ -111,6 +171,22 @@ def unreadable_input_is_not_empty_input(world):
         refuses(world, world.run(*arguments), "IoError")
     empty = world.write("empty.jsonl", "")
     refuses(world, world.run("parity", world.model, "--goldens", empty), "InvalidRequestError")
+
+
+@case
+def file_size_limit_is_no_death(world):
+    """Under `ulimit -f` a write that fails is an error, not a signal; a stamp that cannot be
+    written is only a warning."""
+    limited = ("/bin/sh", "-c", 'ulimit -f 0; exec "$@"', "sh")
+    run = world.run("predict", "--context", "a", "--questions", '["x?"]', prefix=limited)
+    check_equal(run.code, 0, f"exit\n{run}")
+    check("not remembered" in run.stderr, f"the warning\n{run}")
+    check("x?" in run.json()["answers"], f"the answer\n{run}")
+    to_file = ("/bin/sh", "-c", 'ulimit -f 0; exec "$@" > out.json', "sh")
+    lost = world.run("predict", "--context", "a", "--questions", '["x?"]', prefix=to_file)
+    check(lost.code == 2 and "error: IoError: " in lost.stderr, str(lost))
+    left = [path for path in (world.folder / "cache").rglob("*") if path.is_file()]
+    check_equal(left, [], "files left in the cache")
 
 
 @case

@@ -97,6 +97,18 @@ def hub_then_offline(world):
 
 
 @case
+def download_under_a_file_size_limit(world):
+    """`ulimit -f`: an error that names the file, and nothing that looks like a checkpoint."""
+    with FakeHub() as hub:
+        environment = hub_environment(world, hub, world.golden("english"))
+        run = world.run("download", "tiny", environment=environment,
+                        prefix=("/bin/sh", "-c", 'ulimit -f 8; exec "$@"', "sh"))
+    run.refused("IoError", "hf/hub")
+    snapshots = world.folder / "hf/hub/models--org--tiny/snapshots"
+    check(not (snapshots / REVISION).exists(), "a snapshot without its weights was left")
+
+
+@case
 def download_names_what_it_verified(world):
     with FakeHub() as hub:
         environment = hub_environment(world, hub, world.golden("english"))

@@ -184,6 +184,12 @@ class World:
               "models/starter is not in the source tree")
         return "starter"
 
+    @property
+    def starter_folder(self):
+        """The folder of the checkpoint that ships."""
+        check(self.starter == "starter", "no starter")
+        return self.source / "models/starter"
+
     def copy_of(self, checkpoint, name="copy"):
         """A writable copy of a checkpoint folder."""
         target = self.folder / name

@@ -18,7 +18,9 @@ import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+import cases_cache  # noqa: E402, F401
 import cases_cli  # noqa: E402, F401
+import cases_dtypes  # noqa: E402, F401
 import cases_input  # noqa: E402, F401
 import cases_offline  # noqa: E402, F401
 import cases_questions  # noqa: E402, F401

@@ -28,6 +28,7 @@ void check_isa(kernels::Isa isa) {
 TEST(GoldenPerIsa, Scalar) { check_isa(kernels::Isa::kScalar); }
 TEST(GoldenPerIsa, Avx2) { check_isa(kernels::Isa::kAvx2); }
 TEST(GoldenPerIsa, Avx512) { check_isa(kernels::Isa::kAvx512); }
+TEST(GoldenPerIsa, Amx) { check_isa(kernels::Isa::kAmx); }
 TEST(GoldenPerIsa, Neon) { check_isa(kernels::Isa::kNeon); }
 
 std::vector<Request> requests(const std::filesystem::path& file) {

@@ -3,6 +3,8 @@
 import itertools
 import random
 
+from everyday_cases import everyday
+
 MAIL = ("Hello, order 4471 was charged twice on my card last night. I have written three times and "
         "nobody answers. Please send the second amount back before Friday or I close the account.")
 TICKET = {"subject": "Login broken", "body": "Since the update nobody in our office can sign in.",
@@ -83,6 +85,6 @@ def mixed():
 
 def cases() -> list:
     """Every case as {name, state, questions}."""
-    groups = itertools.chain(plain(), long_ones(), permutations(), mixed())
+    groups = itertools.chain(plain(), long_ones(), permutations(), mixed(), everyday())
     return [{"name": name, "state": state, "questions": questions}
             for name, state, questions in groups]

@@ -31,6 +31,7 @@ PRESETS = {
              "local_rope_theta": 10000.0},
 }
 HEAD_LAYERS, ACT_OUTPUTS = 2, 2
+NUMPY_TYPES = {"F16": np.float16, "F32": np.float32}
 
 
 def head_shapes(d: int):
@@ -80,27 +81,51 @@ def shapes(config: dict):
     yield from head_shapes(d)
 
 
-def write_weights(path: Path, config: dict, dtype: str, seed: int) -> int:
-    """Streams the tensors so that a large checkpoint needs little memory; returns parameters."""
-    numpy_type = {"F16": np.float16, "F32": np.float32}[dtype]
-    size = np.dtype(numpy_type).itemsize
-    entries, header, offset = sorted(shapes(config)), {}, 0
-    for name, shape, _ in entries:
+def write_header(file, entries: list, dtype: str) -> int:
+    """Begins a safetensors file; `entries` are (name, shape, ...) in file order. Returns how many
+    parameters must follow."""
+    size = np.dtype(NUMPY_TYPES[dtype]).itemsize
+    header, offset = {}, 0
+    for name, shape, *_ in entries:
         count = int(np.prod(shape)) * size
         header[name] = {"dtype": dtype, "shape": list(shape),
                         "data_offsets": [offset, offset + count]}
         offset += count
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
+    file.write(struct.pack("<Q", len(text)) + text)
+    return offset // size
+
+
+def random_values(random, shape: tuple, around_one: bool) -> np.ndarray:
+    # 1/sqrt(inputs) keeps activations near one through all layers.
+    scale = 0.1 if around_one else 1.0 / np.sqrt(shape[-1]) if len(shape) > 1 else 0.05
+    values = random.standard_normal(shape, dtype=np.float32) * np.float32(scale)
+    return values + np.float32(around_one)
+
+
+def write_weights(path: Path, config: dict, dtype: str, seed: int) -> int:
+    """Streams the tensors so that a large checkpoint needs little memory; returns parameters."""
+    entries = sorted(shapes(config))
     random = np.random.Generator(np.random.PCG64(seed))
     with path.open("wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
+        parameters = write_header(file, entries, dtype)
         for _, shape, around_one in entries:
-            # 1/sqrt(inputs) keeps activations near one through all layers.
-            scale = 0.1 if around_one else 1.0 / np.sqrt(shape[-1]) if len(shape) > 1 else 0.05
-            values = random.standard_normal(shape, dtype=np.float32) * np.float32(scale)
-            file.write((values + np.float32(around_one)).astype(numpy_type).tobytes())
-    return offset // size
+            values = random_values(random, shape, around_one)
+            file.write(values.astype(NUMPY_TYPES[dtype]).tobytes())
+    return parameters
+
+
+def write_folder(out: Path, name: str, config: dict, tokenizer: Path) -> None:
+    """Everything of a checkpoint but its weights."""
+    (out / "encoder").mkdir(parents=True, exist_ok=True)
+    shutil.copytree(tokenizer, out / "tokenizer", dirs_exist_ok=True)
+    (out / "encoder/config.json").write_text(json.dumps(config, indent=1) + "\n")
+    agent = {"encoder": f"random/{name}", "head_layers": HEAD_LAYERS, "max_len": 512,
+             "head_max_len": 192, "act_costs": {"escalate": 0.5}, "amp_dtype": "bf16",
+             "temperature": [1.0, 1.0, 1.0], "temperature_by_options": {},
+             "weights": "random"}
+    (out / "rl_agent_config.json").write_text(json.dumps(agent, indent=1) + "\n")
 
 
 def main() -> None:
@@ -113,13 +138,7 @@ def main() -> None:
     arguments = parser.parse_args()
     config = PRESETS[arguments.preset]
     out = arguments.out
-    (out / "encoder").mkdir(parents=True, exist_ok=True)
-    shutil.copytree(arguments.tokenizer, out / "tokenizer", dirs_exist_ok=True)
-    (out / "encoder/config.json").write_text(json.dumps(config, indent=1) + "\n")
-    agent = {"encoder": f"random/{arguments.preset}", "head_layers": HEAD_LAYERS, "max_len": 512,
-             "head_max_len": 192, "act_costs": {"escalate": 0.5}, "amp_dtype": "bf16",
-             "temperature": [1.0, 1.0, 1.0], "temperature_by_options": {}}
-    (out / "rl_agent_config.json").write_text(json.dumps(agent, indent=1) + "\n")
+    write_folder(out, arguments.preset, config, arguments.tokenizer)
     parameters = write_weights(out / "model.safetensors", config, arguments.dtype, arguments.seed)
     print(f"{out}: {parameters:,} parameters, {arguments.dtype}")
 

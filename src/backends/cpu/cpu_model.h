@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "backends/cpu/packed_cache.h"
+#include "backends/cpu/packed_weights.h"
 #include "encoder/weights.h"
 #include "kernels/kernels.h"
 #include "layard/error.h"
@@ -12,83 +15,75 @@
 
 namespace layard::backends::cpu {
 
-/// Layer norm weights as float32; a norm without weight is the identity.
-struct NormWeights {
-  const float* weight = nullptr;
-  const float* bias = nullptr;
-  bool present() const { return weight != nullptr; }
-};
-
-/// encoder::EncoderLayer, with q, k and v as one [3d, d] matrix in both families.
-struct PackedLayer {
-  NormWeights attention_norm;
-  kernels::PackedMatrix qkv;
-  kernels::PackedMatrix attention_out;
-  NormWeights mlp_norm;
-  kernels::PackedMatrix mlp_in;  ///< gated for ModernBERT
-  kernels::PackedMatrix mlp_out;
-};
-
-/// encoder::HeadLayer. The last layer computes queries only where an answer is read, so its in_proj
-/// is cut into `q` [d, d] and `kv` [2d, d]; the others have it whole in `qkv`.
-struct PackedHeadLayer {
-  NormWeights norm1;
-  kernels::PackedMatrix qkv;
-  kernels::PackedMatrix q;
-  kernels::PackedMatrix kv;
-  kernels::PackedMatrix out;
-  NormWeights norm2;
-  kernels::PackedMatrix linear1;
-  kernels::PackedMatrix linear2;
-};
-
-struct PackedWeights {
-  NormWeights embedding_norm;
-  std::vector<PackedLayer> layers;
-  NormWeights final_norm;
-  const float* bert_type_row = nullptr;   ///< [d], BERT only
-  const float* question_types = nullptr;  ///< [3, d]
-  std::vector<PackedHeadLayer> head;
-  NormWeights scorer_norm;
-  kernels::PackedMatrix scorer_hidden;
-  kernels::PackedMatrix scorer_out;
-  kernels::PackedMatrix act_hidden;
-  kernels::PackedMatrix act_out;
-};
+class Packing;
 
 /// Invariants: immutable; all packed memory is one block; the embedding tables are read where the
 /// checkpoint lies and never copied.
 /// Thread-safety: any number of readers.
 class CpuModel {
  public:
-  /// Packs every matrix for `kernels`, using `threads` threads.
+  struct Options {
+    ComputeType type = ComputeType::kFloat32;
+    /// Threads that pack.
+    int threads = 1;
+    /// Where packed weights are kept; null: nowhere. Used only during create().
+    PackedCache* cache = nullptr;
+    /// The weights' and the configuration's part of the key; the rest is filled in.
+    PackedKey key = {};
+  };
+
+  /// Packed weights smaller than this are not kept: packing them takes no time.
+  static constexpr std::size_t kCachedBytesMin = std::size_t{16} << 20U;
+
+  /// Packs every matrix for `kernels`, or maps what an earlier process packed.
   /// Ownership: `owner` keeps the memory behind `weights` alive as long as the model.
-  /// Errors: kInternal when there is no memory for the packed weights, naming its size.
+  /// Errors: kInternal when there is no memory for the packed weights, naming its size;
+  /// kUnsupportedModel when a weight is beyond float16's range and kFloat16 was asked for.
   static Result<std::shared_ptr<const CpuModel>> create(const encoder::ModelWeights& weights,
                                                         std::shared_ptr<const void> owner,
                                                         const kernels::KernelTable& kernels,
-                                                        int threads);
+                                                        const Options& options);
 
   const encoder::EncoderConfig& config() const { return source_.config; }
   /// Embedding tables and sizes; other tensors are read in packed form.
   const encoder::ModelWeights& source() const { return source_; }
   const kernels::KernelTable& kernels() const { return *kernels_; }
   const PackedWeights& weights() const { return packed_; }
-  std::size_t packed_bytes() const { return memory_.size() * sizeof(float); }
+  ComputeType compute_type() const { return type_; }
+  std::size_t packed_bytes() const { return packed_bytes_; }
+  /// Whether the packed weights are a mapped file that processes share.
+  bool is_mapped() const { return !mapped_.bytes().empty(); }
+  /// The most that any matrix wants for `rows` prepared rows; zero when none prepares rows.
+  std::size_t operand_bytes(std::size_t rows) const;
+  /// The most that any matrix wants as one thread's scratch.
+  std::size_t scratch_bytes_max() const { return scratch_bytes_max_; }
 
  private:
   CpuModel(const encoder::ModelWeights& weights, std::shared_ptr<const void> owner,
-           const kernels::KernelTable& kernels)
-      : source_(weights), owner_(std::move(owner)), kernels_(&kernels) {}
+           const kernels::KernelTable& kernels, ComputeType type)
+      : source_(weights), owner_(std::move(owner)), kernels_(&kernels), type_(type) {}
+
+  void hold(Packing& packing, const Options& options);
+  void note_preparation(const kernels::LinearKernels* linear, std::size_t k);
 
   encoder::ModelWeights source_;
   std::shared_ptr<const void> owner_;
   const kernels::KernelTable* kernels_;
+  ComputeType type_;
+  /// Each way of preparing rows that a matrix of the model has, with its largest k.
+  struct Preparation {
+    const kernels::LinearKernels* kernels;
+    std::size_t k;
+  };
+  std::vector<Preparation> preparations_;
+  std::size_t scratch_bytes_max_ = 0;
   PackedWeights packed_;
+  std::size_t packed_bytes_ = 0;
+  // What holds the packed weights: a mapped file, a file that could not be given its name, or
+  // memory.
+  base::MappedFile mapped_;
+  std::unique_ptr<PackedWriter> unnamed_;
   tensor::Buffer memory_;
 };
-
-/// How the kernels name a stored element type.
-kernels::ElementType element_type(tensor::DType dtype);
 
 }  // namespace layard::backends::cpu

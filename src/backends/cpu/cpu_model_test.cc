@@ -19,7 +19,7 @@ const kernels::KernelTable& best() { return **kernels::select_kernels(""); }
 
 TEST(CpuModel, PacksOnceAndCountsItsMemory) {
   testing::RandomWeights tiny(testing::tiny_modernbert(), {2, 2}, 1);
-  const auto model = CpuModel::create(tiny.weights(), nullptr, best(), 2);
+  const auto model = CpuModel::create(tiny.weights(), nullptr, best(), {ComputeType::kFloat32, 2});
   ASSERT_TRUE(model.ok());
   std::size_t matrix_bytes = 0;
   for (const auto& [name, view] : tiny.views()) {
@@ -35,15 +35,16 @@ TEST(CpuModel, PacksOnceAndCountsItsMemory) {
 
 TEST(CpuModel, SameBytesForAnyThreadCount) {
   const testing::RandomWeights tiny(testing::tiny_bert(), {1, 2}, 2);
-  const auto one = CpuModel::create(tiny.weights(), nullptr, best(), 1);
-  const auto four = CpuModel::create(tiny.weights(), nullptr, best(), 4);
+  const auto one = CpuModel::create(tiny.weights(), nullptr, best(), {ComputeType::kFloat32, 1});
+  const auto four = CpuModel::create(tiny.weights(), nullptr, best(), {ComputeType::kFloat32, 4});
   ASSERT_TRUE(one.ok() && four.ok());
   ASSERT_EQ((*one)->packed_bytes(), (*four)->packed_bytes());
   const kernels::PackedMatrix& a = (*one)->weights().layers[1].qkv;
   const kernels::PackedMatrix& b = (*four)->weights().layers[1].qkv;
-  const std::size_t floats = kernels::panel_count(best(), a.n, false) * best().panel_columns * a.k;
-  EXPECT_EQ(std::vector<float>(a.panels, a.panels + floats),
-            std::vector<float>(b.panels, b.panels + floats));
+  const std::size_t bytes =
+      kernels::panel_count(*a.kernels, a.n, false) * a.kernels->panel_bytes(a.k);
+  EXPECT_EQ(std::vector<std::byte>(a.panels, a.panels + bytes),
+            std::vector<std::byte>(b.panels, b.panels + bytes));
 }
 
 // Half-precision tensors give the logits of the same numbers stored as float32.
@@ -79,18 +80,29 @@ TEST(CpuModel, EveryStoredTypeAndMixtures) {
   testing::TestRows rows(50);
   rows.add(30, 4);
   rows.add(7, 2);
-  std::vector<encoder::RowOutput> outputs[2];
-  const encoder::ModelWeights* both[] = {&stored, &plain};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const auto model = CpuModel::create(*both[i], nullptr, best(), 1);
-    ASSERT_TRUE(model.ok());
-    const auto session = CpuSession::open(*model, {1, 2048});
-    outputs[i].resize(2);
-    ASSERT_TRUE((*session)->run(rows.rows(), outputs[i]).ok());
-  }
-  for (std::size_t r = 0; r < 2; ++r) {
-    EXPECT_EQ(outputs[0][r].logits, outputs[1][r].logits);
-    EXPECT_EQ(outputs[0][r].act, outputs[1][r].act);
+  const kernels::KernelTable* tables[kernels::kIsas] = {};
+  const std::size_t count = kernels::supported_kernels(tables);
+  for (std::size_t t = 0; t < count; ++t) {
+    std::vector<encoder::RowOutput> outputs[2];
+    const encoder::ModelWeights* both[] = {&stored, &plain};
+    for (std::size_t i = 0; i < 2; ++i) {
+      const auto model =
+          CpuModel::create(*both[i], nullptr, *tables[t], {ComputeType::kFloat32, 1});
+      ASSERT_TRUE(model.ok());
+      const auto session = CpuSession::open(*model, {1, 2048});
+      outputs[i].resize(2);
+      ASSERT_TRUE((*session)->run(rows.rows(), outputs[i]).ok());
+    }
+    // Tiles multiply 16-bit weights in parts and float32 ones as they are.
+    const float bound = tables[t]->isa == kernels::Isa::kAmx ? 1e-4F : 0.0F;
+    for (std::size_t r = 0; r < 2; ++r) {
+      for (std::size_t i = 0; i < outputs[0][r].logits.size(); ++i) {
+        EXPECT_NEAR(outputs[0][r].logits[i], outputs[1][r].logits[i], bound) << tables[t]->name;
+      }
+      for (std::size_t i = 0; i < outputs[0][r].act.size(); ++i) {
+        EXPECT_NEAR(outputs[0][r].act[i], outputs[1][r].act[i], bound) << tables[t]->name;
+      }
+    }
   }
 }
 
@@ -98,7 +110,8 @@ TEST(CpuModel, KeepsItsOwnerAlive) {
   const testing::RandomWeights tiny(testing::tiny_modernbert(), {0, 1}, 4);
   auto owner = std::make_shared<int>(7);
   const std::weak_ptr<int> watch = owner;
-  auto model = CpuModel::create(tiny.weights(), std::move(owner), best(), 1);
+  auto model =
+      CpuModel::create(tiny.weights(), std::move(owner), best(), {ComputeType::kFloat32, 1});
   ASSERT_TRUE(model.ok());
   EXPECT_FALSE(watch.expired());
   model->reset();

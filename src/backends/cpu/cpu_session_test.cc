@@ -51,7 +51,7 @@ using encoder::RowOutput;
 
 std::unique_ptr<CpuSession> open(const encoder::ModelWeights& weights,
                                  const kernels::KernelTable& table, const CpuOptions& options) {
-  auto model = CpuModel::create(weights, nullptr, table, options.threads);
+  auto model = CpuModel::create(weights, nullptr, table, {ComputeType::kFloat32, options.threads});
   EXPECT_TRUE(model.ok());
   auto session = CpuSession::open(*model, options);
   EXPECT_TRUE(session.ok());
@@ -66,7 +66,7 @@ std::vector<RowOutput> run(CpuSession& session, const std::vector<ModelRow>& row
 }
 
 std::vector<const kernels::KernelTable*> tables() {
-  const kernels::KernelTable* found[4] = {};
+  const kernels::KernelTable* found[kernels::kIsas] = {};
   const std::size_t count = kernels::supported_kernels(found);
   return {found, found + count};
 }
@@ -197,7 +197,8 @@ TEST(CpuBackend, NoRowsIsNoWork) {
 
 TEST(CpuBackend, DefaultThreadsAreThisMachines) {
   const Fixture fixture;
-  auto model = CpuModel::create(fixture.weights(), nullptr, *tables()[0], 1);
+  auto model =
+      CpuModel::create(fixture.weights(), nullptr, *tables()[0], {ComputeType::kFloat32, 1});
   ASSERT_TRUE(model.ok());
   const auto session = CpuSession::open(*model, {});
   ASSERT_TRUE(session.ok());

@@ -45,7 +45,7 @@ std::size_t Forward::scratch_floats() const {
   const std::size_t head_dim = static_cast<std::size_t>(
       std::max(model_.config().head_dim(),
                model_.config().hidden_size / model_.source().head_attention_heads()));
-  return std::max({kernels_.gemm_scratch_floats,
+  return std::max({model_.scratch_bytes_max() / sizeof(float),
                    kernels_.attention_scratch_floats(plan_.longest(), head_dim), d_});
 }
 
@@ -71,7 +71,10 @@ void Forward::lay_out() {
                          {&act_out_, rows, act_outputs}};
   scratch_stride_ = Arena::footprint(scratch_floats());
   const auto threads = static_cast<std::size_t>(pool_.threads());
-  std::size_t total = scratch_stride_ * threads + Arena::footprint(selected_);
+  const std::size_t operand_floats =
+      model_.operand_bytes(std::max({tokens_, selected_, rows})) / sizeof(float);
+  std::size_t total =
+      scratch_stride_ * threads + Arena::footprint(selected_) + Arena::footprint(operand_floats);
   for (const Wish& wish : wishes) {
     total += Arena::footprint(wish.rows * padded_stride(wish.columns));
   }
@@ -81,6 +84,7 @@ void Forward::lay_out() {
     wish.matrix->data = arena_.take(wish.rows * wish.matrix->stride);
   }
   logits_ = arena_.take(selected_);
+  operands_ = arena_.take(operand_floats);
   scratch_ = arena_.take(scratch_stride_ * threads);
 }
 
@@ -145,8 +149,13 @@ void Forward::norm(const NormWeights& weights, float eps, std::size_t rows, cons
 void Forward::multiply(const kernels::PackedMatrix& weights, std::size_t rows, const Matrix& from,
                        const Matrix& to, const Extras& extras) {
   kernels::GemmArgs args;
-  args.a = from.data;
-  args.lda = from.stride;
+  if (weights.kernels->prepare == nullptr) {
+    args.a = reinterpret_cast<const std::byte*>(from.data);
+    args.a_stride = from.stride * sizeof(float);
+  } else {
+    prepare(weights, rows, from);
+    args.a = reinterpret_cast<const std::byte*>(operands_);
+  }
   args.w = weights;
   args.activation = extras.activation;
   if (extras.residual != nullptr) {
@@ -155,7 +164,19 @@ void Forward::multiply(const kernels::PackedMatrix& weights, std::size_t rows, c
   }
   args.c = to.data;
   args.ldc = to.stride;
-  matmul(kernels_, pool_, args, rows, {scratch_, scratch_stride_});
+  matmul(pool_, args, rows,
+         {reinterpret_cast<std::byte*>(scratch_), scratch_stride_ * sizeof(float)});
+}
+
+// Rows of `from` in the form that the weights' kernels read.
+void Forward::prepare(const kernels::PackedMatrix& weights, std::size_t rows, const Matrix& from) {
+  auto* operands = reinterpret_cast<std::byte*>(operands_);
+  pool_.run(tasks_for(rows), [&](std::size_t task, std::size_t) {
+    const std::size_t end = std::min(rows, (task + 1) * kRowsPerTask);
+    for (std::size_t r = task * kRowsPerTask; r < end; ++r) {
+      weights.kernels->prepare(from.row(r), weights.k, r, operands);
+    }
+  });
 }
 
 void Forward::rotate(const Matrix& qkv, const RopeTable& table) {

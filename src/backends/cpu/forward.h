@@ -75,6 +75,7 @@ class Forward {
             const Matrix& to);
   void multiply(const kernels::PackedMatrix& weights, std::size_t rows, const Matrix& from,
                 const Matrix& to, const Extras& extras);
+  void prepare(const kernels::PackedMatrix& weights, std::size_t rows, const Matrix& from);
   void rotate(const Matrix& qkv, const RopeTable& table);
   void attend(const AttentionPart& part);
   void attend_chunk(const AttentionPart& part, const QueryChunk& chunk, std::size_t head,
@@ -99,6 +100,7 @@ class Forward {
   Matrix sx_, sa_, sq_, swide_;  // the same for selected tokens
   Matrix features_, act_hidden_, act_out_;  // one row per row
   float* logits_ = nullptr;                 // [selected]
+  float* operands_ = nullptr;               // rows as the weights' kernels read them
   float* scratch_ = nullptr;
   std::size_t scratch_stride_ = 0;
 };

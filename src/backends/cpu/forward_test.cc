@@ -29,11 +29,12 @@ void expect_near(const std::vector<float>& got, const std::vector<float>& expect
 void check(const encoder::ModelWeights& weights, const std::vector<ModelRow>& rows) {
   std::vector<RowOutput> expected(rows.size());
   ASSERT_TRUE(encoder::reference_forward(weights, rows, expected).ok());
-  const kernels::KernelTable* tables[4] = {};
+  const kernels::KernelTable* tables[kernels::kIsas] = {};
   const std::size_t count = kernels::supported_kernels(tables);
   for (std::size_t i = 0; i < count; ++i) {
     for (const int threads : {1, 2}) {
-      const auto model = CpuModel::create(weights, nullptr, *tables[i], threads);
+      const auto model =
+          CpuModel::create(weights, nullptr, *tables[i], {ComputeType::kFloat32, threads});
       ASSERT_TRUE(model.ok()) << model.error().message;
       const auto session = CpuSession::open(*model, {threads, 1000});
       ASSERT_TRUE(session.ok()) << session.error().message;

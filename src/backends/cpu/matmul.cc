@@ -11,8 +11,9 @@ constexpr std::size_t kRowsPerPartMin = 56;
 }  // namespace
 
 MatmulCut MatmulCut::of(std::size_t rows, std::size_t panels, std::size_t panels_per_run,
-                        std::size_t threads) {
+                        std::size_t threads, std::size_t row_step) {
   MatmulCut cut;
+  cut.row_step = row_step;
   cut.panels = panels;
   cut.panels_per_run = panels_per_run;
   if (threads <= 1) {
@@ -37,18 +38,21 @@ kernels::IndexRange MatmulCut::panel_range(std::size_t run) const {
 }
 
 kernels::IndexRange MatmulCut::row_range(std::size_t part, std::size_t rows) const {
-  return {rows * part / row_parts, rows * (part + 1) / row_parts};
+  const std::size_t steps = (rows + row_step - 1) / row_step;
+  return {std::min(rows, steps * part / row_parts * row_step),
+          std::min(rows, steps * (part + 1) / row_parts * row_step)};
 }
 
-void matmul(const kernels::KernelTable& kernels, ThreadPool& pool, const kernels::GemmArgs& args,
-            std::size_t rows, const ThreadScratch& scratch) {
-  const std::size_t panels = kernels::panel_count(kernels, args.w.n, args.w.gated);
+void matmul(ThreadPool& pool, const kernels::GemmArgs& args, std::size_t rows,
+            const ThreadScratch& scratch) {
+  const kernels::LinearKernels& linear = *args.w.kernels;
+  const std::size_t panels = kernels::panel_count(linear, args.w.n, args.w.gated);
   if (rows == 0 || panels == 0) return;
-  const MatmulCut cut = MatmulCut::of(rows, panels, kernels.panels_per_call,
-                                      static_cast<std::size_t>(pool.threads()));
+  const MatmulCut cut = MatmulCut::of(rows, panels, linear.panels_per_call,
+                                      static_cast<std::size_t>(pool.threads()), linear.row_step);
   pool.run(cut.parts(), [&](std::size_t part, std::size_t thread) {
-    kernels.gemm(args, cut.row_range(part % cut.row_parts, rows),
-                 cut.panel_range(part / cut.row_parts), scratch.data + thread * scratch.stride);
+    linear.gemm(args, cut.row_range(part % cut.row_parts, rows),
+                cut.panel_range(part / cut.row_parts), scratch.data + thread * scratch.stride);
   });
 }
 

@@ -48,21 +48,24 @@ TEST(Matmul, BitsDoNotDependOnThreads) {
   const auto value = [](std::size_t i) { return static_cast<float>((i * 37 + 11) % 101) * 0.01F; };
   std::vector<float> a(kRows * kDepth);
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = value(i) - 0.5F;
-  const std::size_t panels = kernels::panel_count(table, kColumns, false);
-  std::vector<float> packed(panels * table.panel_columns * kDepth);
+  const kernels::LinearKernels& linear = table.exact();
+  const std::size_t panels = kernels::panel_count(linear, kColumns, false);
+  std::vector<float> packed(panels * linear.panel_columns * kDepth);
   for (std::size_t i = 0; i < packed.size(); ++i) packed[i] = value(3 * i);
   std::vector<std::vector<float>> results;
   for (const int threads : {1, 2, 3, 4}) {
     ThreadPool pool(threads);
-    std::vector<float> scratch(table.gemm_scratch_floats * static_cast<std::size_t>(threads));
+    const std::size_t scratch_bytes = linear.scratch_bytes(kDepth);
+    std::vector<std::byte> scratch(scratch_bytes * static_cast<std::size_t>(threads));
     std::vector<float>& c = results.emplace_back(kRows * kColumns);
     kernels::GemmArgs args;
-    args.a = a.data();
-    args.lda = kDepth;
-    args.w = {packed.data(), nullptr, kColumns, kDepth, false};
+    args.a = reinterpret_cast<const std::byte*>(a.data());
+    args.a_stride = kDepth * sizeof(float);
+    args.w = {&linear, reinterpret_cast<const std::byte*>(packed.data()), nullptr, kColumns, kDepth,
+              false};
     args.c = c.data();
     args.ldc = kColumns;
-    matmul(table, pool, args, kRows, {scratch.data(), table.gemm_scratch_floats});
+    matmul(pool, args, kRows, {scratch.data(), scratch_bytes});
     EXPECT_EQ(c, results[0]) << threads;
   }
   EXPECT_NE(results[0][0], 0.0F);

@@ -23,7 +23,7 @@ bool starts_with_word(std::string_view text) {
 
 bool stands_alone(std::string_view text, const ByteTrie::Match& match) {
   const bool before = match.begin == 0 || !ends_with_word(text.substr(0, match.begin));
-  const bool after = match.end == text.size() || !starts_with_word(text.substr(match.end));
+  const bool after = match.end() == text.size() || !starts_with_word(text.substr(match.end()));
   return before && after;
 }
 
@@ -95,6 +95,8 @@ Status AddedTokens::build_tries() {
       return not_implemented("two added tokens with the normalized text \"" + pattern + "\"");
     }
   }
+  raw_trie_.finish();
+  normalized_trie_.finish();
   return {};
 }
 
@@ -113,26 +115,36 @@ void AddedTokens::cut(const Normalizer& normalizer, Pieces& pieces) const {
 }
 
 // As find_matches of the package, also where it is odd: the search goes on behind a match, not
-// behind the white space that rstrip took with it.
+// behind the white space that rstrip took with it. White space is looked at once, however many
+// tokens in it would strip it.
 void AddedTokens::cut_at(const ByteTrie& trie, std::string_view text, std::size_t offset,
                          Pieces& pieces) const {
   const CharClasses& classes = CharClasses::get();
+  const std::vector<ByteTrie::Match> matches = trie.find_all(text);
   std::size_t done = 0;
   std::size_t from = 0;
-  for (;;) {
-    const ByteTrie::Match match = trie.find(text, from);
-    if (match.value < 0) break;
-    from = match.end;
+  std::size_t space_end = 0;  // of the white space that an rstrip looked at last
+  // The first place comes last.
+  for (auto place = matches.rbegin(); place != matches.rend(); ++place) {
+    const ByteTrie::Match& match = *place;
+    if (match.begin < from) continue;
+    from = match.end();
     const Token& token = by_id_.at(match.value);
     if (token.single_word && !stands_alone(text, match)) continue;
     std::size_t begin = match.begin;
-    std::size_t end = match.end;
+    std::size_t end = match.end();
     if (token.lstrip) {
-      begin = std::max(classes.trailing_space_begin(text.substr(0, begin)), done);
+      begin = done < begin ? done + classes.trailing_space_begin(text.substr(done, begin - done))
+                           : done;
     }
-    if (token.rstrip) end += classes.leading_space_end(text.substr(end));
+    if (token.rstrip) {
+      if (end >= space_end) space_end = end + classes.leading_space_end(text.substr(end));
+      end = space_end;
+    }
     if (done < begin) pieces.add_text(offset + done, offset + begin);
-    pieces.add_token(offset + begin, offset + end, match.value);
+    // Nothing is left of a token whose white space an earlier one took: the package drops it where
+    // begin and end are equal, and fails where they have crossed.
+    if (begin < end) pieces.add_token(offset + begin, offset + end, match.value);
     done = end;
   }
   if (done != text.size()) pieces.add_text(offset + done, offset + text.size());

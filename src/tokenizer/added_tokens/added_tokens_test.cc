@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "tokenizer/testing/tokenizer_parts.h"
 
 namespace layard::tokenizer {
@@ -49,6 +51,33 @@ TEST(AddedTokens, StripWhiteSpace) {
   // The search goes on inside white space that rstrip took.
   check("[" + token("<r>", {.rstrip = true}) + "," + token("  ", {}) + "]", "null", "<r>  a",
         {"#0", "#1", "a"});
+}
+
+// White space that every token would strip again and again is looked at once.
+TEST(AddedTokens, StrippingStaysLinear) {
+  const std::string blanks(2'000'000, ' ');
+  const auto start = std::chrono::steady_clock::now();
+  for (const bool rstrip : {false, true}) {
+    const auto added = AddedTokens::from_json(
+        testing::parse("[" + token(" ", {.lstrip = true, .rstrip = rstrip}) + "]"), Vocabulary(),
+        Normalizer());
+    ASSERT_TRUE(added.ok());
+    Pieces pieces(blanks);
+    added->cut(Normalizer(), pieces);
+    EXPECT_EQ(pieces.list().size(), rstrip ? 1U : blanks.size());
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+// As the package: rstrip hands white space out again when a token begins in it.
+TEST(AddedTokens, TokensInsideStrippedSpace) {
+  const std::string tokens = "[" + token("<r>", {.rstrip = true}) + "," + token("  ", {}) + "]";
+  check(tokens, "null", "<r>   a", {"#0", "#1", " a"});
+  const std::string both =
+      "[" + token("<r>", {.rstrip = true}) + "," + token(" ", {.lstrip = true}) + "]";
+  check(both, "null", "<r> a", {"#0", "a"});
+  const std::string blank = "[" + token(" ", {.lstrip = true, .rstrip = true}) + "]";
+  check(blank, "null", "c  a", {"c", "#0", "a"});
 }
 
 TEST(AddedTokens, StandAlone) {

@@ -170,7 +170,7 @@ Result<DecoderStep> read_step(const std::string& type, const JsonFields& fields)
   if (type == "Strip") return read_strip(fields);
   if (type == "WordPiece") {
     WordPieceDecoder step;
-    LAYARD_ASSIGN(step.prefix, fields.string("prefix"));
+    LAYARD_ASSIGN(step.prefix, fields.short_string("prefix"));
     LAYARD_ASSIGN(step.cleanup, fields.boolean("cleanup"));
     return DecoderStep(std::move(step));
   }
@@ -181,7 +181,7 @@ Result<DecoderStep> read_step(const std::string& type, const JsonFields& fields)
     return DecoderStep(std::move(step));
   }
   if (type == "BPEDecoder") {
-    LAYARD_ASSIGN(std::string suffix, fields.string("suffix"));
+    LAYARD_ASSIGN(std::string suffix, fields.short_string("suffix"));
     return DecoderStep(BpeDecoder{std::move(suffix)});
   }
   return not_implemented("decoder " + type + " (" + fields.where() + ")");
@@ -228,7 +228,12 @@ Result<Decoder> Decoder::from_json(const base::JsonValue& value) {
   Decoder decoder;
   if (value.is_null()) return decoder;
   decoder.present_ = true;
-  LAYARD_TRY(decoder.add(value, "decoder"));
+  LAYARD_ASSIGN(const auto components, read_components(value, "decoder", "decoders"));
+  for (const Component& component : components) {
+    auto step = read_step(component.type, component.fields);
+    if (!step.ok()) return std::move(step).error();
+    decoder.steps_.push_back(*std::move(step));
+  }
   GrowthBudget budget;
   for (const DecoderStep& step : decoder.steps_) {
     const auto* replace = std::get_if<ReplaceDecoder>(&step);
@@ -237,21 +242,6 @@ Result<Decoder> Decoder::from_json(const base::JsonValue& value) {
     LAYARD_TRY(budget.spend(content / static_cast<double>(replace->pattern.size()), "decoder"));
   }
   return decoder;
-}
-
-Status Decoder::add(const base::JsonValue& value, const std::string& where) {
-  LAYARD_ASSIGN(const JsonFields fields, JsonFields::of(value, where));
-  LAYARD_ASSIGN(const std::string type, fields.string("type"));
-  if (type == "Sequence") {
-    LAYARD_ASSIGN(const base::JsonValue* list, fields.array("decoders"));
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      LAYARD_TRY(add(list->items()[i], where + ".decoders[" + std::to_string(i) + "]"));
-    }
-    return {};
-  }
-  LAYARD_ASSIGN(DecoderStep step, read_step(type, fields));
-  steps_.push_back(std::move(step));
-  return {};
 }
 
 std::string Decoder::decode(std::vector<std::string> tokens) const {

@@ -59,8 +59,6 @@ class Decoder {
   std::string decode(std::vector<std::string> tokens) const;
 
  private:
-  Status add(const base::JsonValue& value, const std::string& where);
-
   bool present_ = false;
   std::vector<DecoderStep> steps_;
 };

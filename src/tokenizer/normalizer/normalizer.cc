@@ -1,5 +1,8 @@
 #include "tokenizer/normalizer/normalizer.h"
 
+#include <optional>
+#include <utility>
+
 #include "base/utf8.h"
 #include "tokenizer/byte_alphabet.h"
 #include "tokenizer/json_fields.h"
@@ -54,24 +57,15 @@ void append_step(const BertNormalizer& step, std::string_view text, std::string&
 }
 
 // Steps without fields, by their names in the file.
-bool simple_step(std::string_view type, NormalizerStep& step) {
-  if (type == "NFC")
-    step = NormalForm::kNfc;
-  else if (type == "NFD")
-    step = NormalForm::kNfd;
-  else if (type == "NFKC")
-    step = NormalForm::kNfkc;
-  else if (type == "NFKD")
-    step = NormalForm::kNfkd;
-  else if (type == "Lowercase")
-    step = Lowercase();
-  else if (type == "StripAccents")
-    step = StripAccents();
-  else if (type == "ByteLevel")
-    step = ByteLevelSpelling();
-  else
-    return false;
-  return true;
+std::optional<NormalizerStep> simple_step(std::string_view type) {
+  if (type == "NFC") return NormalForm::kNfc;
+  if (type == "NFD") return NormalForm::kNfd;
+  if (type == "NFKC") return NormalForm::kNfkc;
+  if (type == "NFKD") return NormalForm::kNfkd;
+  if (type == "Lowercase") return Lowercase();
+  if (type == "StripAccents") return StripAccents();
+  if (type == "ByteLevel") return ByteLevelSpelling();
+  return std::nullopt;
 }
 
 }  // namespace
@@ -89,41 +83,37 @@ void append_replaced(std::string_view text, std::string_view pattern, std::strin
 
 Result<Normalizer> Normalizer::from_json(const base::JsonValue& value) {
   Normalizer normalizer;
-  if (!value.is_null()) LAYARD_TRY(normalizer.add(value, "normalizer"));
+  if (value.is_null()) return normalizer;
+  LAYARD_ASSIGN(const auto components, read_components(value, "normalizer", "normalizers"));
+  for (const Component& component : components) {
+    LAYARD_TRY(normalizer.add(component.type, component.fields));
+  }
   LAYARD_TRY(normalizer.check_growth());
   return normalizer;
 }
 
-Status Normalizer::add(const base::JsonValue& value, const std::string& where) {
-  LAYARD_ASSIGN(const JsonFields fields, JsonFields::of(value, where));
-  LAYARD_ASSIGN(const std::string type, fields.string("type"));
-  NormalizerStep step;
-  if (type == "Sequence") {
-    LAYARD_ASSIGN(const base::JsonValue* list, fields.array("normalizers"));
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      LAYARD_TRY(add(list->items()[i], where + ".normalizers[" + std::to_string(i) + "]"));
-    }
-    return {};
-  }
-  if (type == "BertNormalizer" || type == "Bert") {
-    LAYARD_ASSIGN(step, BertNormalizer::from_json(fields));
+Status Normalizer::add(const std::string& type, const JsonFields& fields) {
+  if (auto simple = simple_step(type)) {
+    steps_.push_back(*std::move(simple));
+  } else if (type == "BertNormalizer" || type == "Bert") {
+    LAYARD_ASSIGN(const BertNormalizer bert, BertNormalizer::from_json(fields));
+    steps_.emplace_back(bert);
   } else if (type == "Strip") {
     Strip strip;
     LAYARD_ASSIGN(strip.left, fields.boolean("strip_left"));
     LAYARD_ASSIGN(strip.right, fields.boolean("strip_right"));
-    step = strip;
+    steps_.emplace_back(strip);
   } else if (type == "Replace") {
     Replace replace;
     LAYARD_ASSIGN(replace.pattern, fields.literal_pattern("normalizer Replace"));
     LAYARD_ASSIGN(replace.content, fields.string("content"));
-    step = std::move(replace);
+    steps_.emplace_back(std::move(replace));
   } else if (type == "Prepend") {
     LAYARD_ASSIGN(std::string text, fields.string("prepend"));
-    step = Prepend{std::move(text)};
-  } else if (!simple_step(type, step)) {
-    return not_implemented("normalizer " + type + " (" + where + ")");
+    steps_.emplace_back(Prepend{std::move(text)});
+  } else {
+    return not_implemented("normalizer " + type + " (" + fields.where() + ")");
   }
-  steps_.push_back(std::move(step));
   return {};
 }
 

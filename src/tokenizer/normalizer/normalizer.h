@@ -50,7 +50,7 @@ class Normalizer {
   void append(std::string_view text, std::string& out) const;
 
  private:
-  Status add(const base::JsonValue& value, const std::string& where);
+  Status add(const std::string& type, const JsonFields& fields);
   Status check_growth() const;
 
   std::vector<NormalizerStep> steps_;

@@ -77,7 +77,6 @@ class PreTokenizer {
   void apply(Pieces& pieces) const;
 
  private:
-  Status add(const base::JsonValue& value, const std::string& where);
   Status check_order() const;
 
   std::vector<PreTokenizerStep> steps_;

@@ -93,24 +93,15 @@ bool is_first_only(const PreTokenizerStep& step) {
 
 Result<PreTokenizer> PreTokenizer::from_json(const base::JsonValue& value) {
   PreTokenizer result;
-  if (!value.is_null()) LAYARD_TRY(result.add(value, "pre_tokenizer"));
+  if (value.is_null()) return result;
+  LAYARD_ASSIGN(const auto components, read_components(value, "pre_tokenizer", "pretokenizers"));
+  for (const Component& component : components) {
+    auto step = read_step(component.type, component.fields);
+    if (!step.ok()) return std::move(step).error();
+    result.steps_.push_back(*std::move(step));
+  }
   LAYARD_TRY(result.check_order());
   return result;
-}
-
-Status PreTokenizer::add(const base::JsonValue& value, const std::string& where) {
-  LAYARD_ASSIGN(const JsonFields fields, JsonFields::of(value, where));
-  LAYARD_ASSIGN(const std::string type, fields.string("type"));
-  if (type == "Sequence") {
-    LAYARD_ASSIGN(const base::JsonValue* list, fields.array("pretokenizers"));
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      LAYARD_TRY(add(list->items()[i], where + ".pretokenizers[" + std::to_string(i) + "]"));
-    }
-    return {};
-  }
-  LAYARD_ASSIGN(PreTokenizerStep step, read_step(type, fields));
-  steps_.push_back(std::move(step));
-  return {};
 }
 
 // "first" asks where a piece began in the original text: that is known here as long as no step

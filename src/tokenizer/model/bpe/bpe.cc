@@ -49,10 +49,8 @@ Status BpeModel::read_options(const ModelFile& file) {
   LAYARD_ASSIGN(fuse_unk_, fields.boolean_or("fuse_unk", false));
   LAYARD_ASSIGN(byte_fallback_, fields.boolean_or("byte_fallback", false));
   LAYARD_ASSIGN(ignore_merges_, fields.boolean_or("ignore_merges", false));
-  LAYARD_ASSIGN(auto prefix, fields.optional_string("continuing_subword_prefix"));
-  LAYARD_ASSIGN(auto suffix, fields.optional_string("end_of_word_suffix"));
-  prefix_ = prefix.value_or("");
-  suffix_ = suffix.value_or("");
+  LAYARD_ASSIGN(prefix_, fields.short_string_or_empty("continuing_subword_prefix"));
+  LAYARD_ASSIGN(suffix_, fields.short_string_or_empty("end_of_word_suffix"));
   return {};
 }
 

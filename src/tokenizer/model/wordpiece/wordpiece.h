@@ -16,7 +16,8 @@ namespace layard::tokenizer {
 /// Source: tokenizers 0.23 (models/wordpiece/mod.rs).
 class WordPieceModel {
  public:
-  /// Errors: kArtifactIntegrity for a missing field, kUnsupportedModel when unk_token is no token.
+  /// Errors: kArtifactIntegrity for a missing field; kUnsupportedModel when unk_token is no token,
+  /// and for words and tokens so long that encoding would take the square of a text's length.
   static Result<WordPieceModel> from_file(ModelFile file);
 
   const Vocabulary& vocabulary() const noexcept { return vocabulary_; }
@@ -26,6 +27,8 @@ class WordPieceModel {
   void encode(std::string_view word, std::string& scratch, std::vector<std::int32_t>& ids) const;
 
  private:
+  Status check_effort() const;
+
   Vocabulary vocabulary_;
   std::string prefix_;  // continuing_subword_prefix
   std::int32_t unk_id_ = Vocabulary::kNoId;

@@ -51,5 +51,35 @@ TEST(WordPiece, NeedsItsFields) {
                 ErrorCode::kUnsupportedModel, "model.unk_token");
 }
 
+std::string model_with(std::size_t word_chars_max, std::size_t token_bytes) {
+  return R"({"type":"WordPiece","unk_token":"?","continuing_subword_prefix":"##",)"
+         R"("max_input_chars_per_word":)" +
+         std::to_string(word_chars_max) + R"(,"vocab":{"?":0,"##b":1,")" +
+         std::string(token_bytes, 'a') + R"(":2}})";
+}
+
+// Either may be large; with both, a text of one word would take the square of its length.
+TEST(WordPiece, EffortIsBounded) {
+  for (const auto& [chars, bytes] :
+       {std::pair<std::size_t, std::size_t>{2'000'000'000, 256}, {256, 1'000'000}}) {
+    const auto tokenizer = testing::load(testing::to_json({.model = model_with(chars, bytes)}));
+    ASSERT_NE(tokenizer, nullptr);
+    const std::string word = std::string(bytes, 'a').substr(0, 256);
+    EXPECT_EQ(testing::encode(*tokenizer, word), bytes == 256 ? Ids{2} : Ids{0});
+  }
+  check_refused(model_with(257, 257), ErrorCode::kUnsupportedModel,
+                "max_input_chars_per_word 257 with a token of 257 bytes");
+}
+
+// A prefix as long as any token: nothing can continue a word, and nothing is tried.
+TEST(WordPiece, PrefixLongerThanEveryToken) {
+  const auto tokenizer = testing::load(testing::to_json(
+      {.model = R"({"type":"WordPiece","unk_token":"?","continuing_subword_prefix":"####",)"
+                R"("max_input_chars_per_word":9,"vocab":{"?":0,"ab":1}})"}));
+  ASSERT_NE(tokenizer, nullptr);
+  EXPECT_EQ(testing::encode(*tokenizer, "ab"), Ids{1});
+  EXPECT_EQ(testing::encode(*tokenizer, "abb"), Ids{0});
+}
+
 }  // namespace
 }  // namespace layard::tokenizer
