@@ -9,7 +9,8 @@ layard_options(layard)
 target_link_libraries(layard PRIVATE ${LAYARD_LIBS} Threads::Threads ${CMAKE_DL_LIBS})
 target_sources(layard PUBLIC FILE_SET HEADERS
   BASE_DIRS ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include
-  FILES ${PROJECT_SOURCE_DIR}/include/layard/answer.h ${PROJECT_SOURCE_DIR}/include/layard/error.h
+  FILES ${PROJECT_SOURCE_DIR}/include/layard/answer.h
+    ${PROJECT_SOURCE_DIR}/include/layard/benchmark.h ${PROJECT_SOURCE_DIR}/include/layard/error.h
     ${PROJECT_SOURCE_DIR}/include/layard/export.h ${PROJECT_SOURCE_DIR}/include/layard/layard.h
     ${PROJECT_SOURCE_DIR}/include/layard/model.h ${PROJECT_SOURCE_DIR}/include/layard/question.h
     ${PROJECT_SOURCE_DIR}/include/layard/tokenizer.h ${PROJECT_BINARY_DIR}/include/layard/version.h)

@@ -30,6 +30,7 @@ void add_render(CLI::App& app, const Globals& globals, Run& run);
 void add_tokenize(CLI::App& app, const Globals& globals, Run& run);
 void add_info(CLI::App& app, const Globals& globals, Run& run);
 void add_download(CLI::App& app, const Globals& globals, Run& run);
+void add_benchmark(CLI::App& app, const Globals& globals, Run& run);
 void add_cache(CLI::App& app, const Globals& globals, Run& run);
 void add_parity(CLI::App& app, const Globals& globals, Run& run);
 void add_completion(CLI::App& app, Run& run);

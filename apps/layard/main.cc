@@ -150,6 +150,7 @@ int main(int argc, char** argv) {
   add_tokenize(app, globals, run);
   add_info(app, globals, run);
   add_download(app, globals, run);
+  add_benchmark(app, globals, run);
   add_cache(app, globals, run);
   add_parity(app, globals, run);
   add_completion(app, run);

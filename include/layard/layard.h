@@ -2,6 +2,7 @@
 #pragma once
 
 #include "layard/answer.h"
+#include "layard/benchmark.h"
 #include "layard/error.h"
 #include "layard/model.h"
 #include "layard/question.h"

@@ -172,6 +172,19 @@ class LAYARD_EXPORT Model {
   Result<std::string> predict_json(std::string_view context, std::string_view questions,
                                    const CodecOptions& codec, const PredictOptions& options);
 
+  /// What is fixed once a model is loaded.
+  struct Facts {
+    std::int64_t max_length = 0;  ///< tokens of the longest prompt row
+    std::string dtype;            ///< the number format in use, also where `auto` was asked for
+    std::string isa;              ///< of the cpu's kernels
+  };
+  /// Errors: those of open() when lazy.
+  Result<Facts> facts();
+
+  /// Tokens of the longest prompt row of a request, without running the model; max_length + 1 when
+  /// the state would be cut. Errors: kInvalidRequest; those of open() when lazy.
+  Result<std::int64_t> sequence_length(const State& state, const QuestionSet& questions);
+
   /// What the model would read: each question's ids, tokens, option spans and what was cut. Runs
   /// no forward pass.
   Result<std::string> render_json(std::string_view context, std::string_view questions,

@@ -308,6 +308,19 @@ Result<Model::ParityReport> Model::parity(
       progress);
 }
 
+Result<Model::Facts> Model::facts() {
+  LAYARD_ASSIGN(LoadedModel * model, impl_->ensure_loaded());
+  return Facts{model->tools().spec.max_len, model->dtype(), std::string(model->isa())};
+}
+
+Result<std::int64_t> Model::sequence_length(const State& state, const QuestionSet& questions) {
+  LAYARD_ASSIGN(LoadedModel * model, impl_->ensure_loaded());
+  LAYARD_ASSIGN(const PreparedRequest prepared,
+                runtime::prepare(state, questions, OverflowPolicy::kCut, model->tools()));
+  if (prepared.truncated()) return std::int64_t{model->tools().spec.max_len} + 1;
+  return static_cast<std::int64_t>(prepared.longest_row());
+}
+
 std::string Model::info_json() {
   const std::lock_guard lock(impl_->mutex);
   return runtime::model_info(impl_->options, impl_->device, impl_->loaded.get());

@@ -137,6 +137,11 @@ TEST_F(TieRecheckModel, CountedWhereRowsCouldBeChecked) {
   testing::write_tiny_checkpoint(folder_.path(), half);
   EXPECT_FALSE(rechecked("float16", true));
   EXPECT_TRUE(rechecked("bfloat16", true));
+  const auto exact = run(*open_as("float32", true), one);
+  const auto stored = run(*open_as("float16", true), one);
+  for (std::size_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(stored[0]->rows[r].logits, exact[0]->rows[r].logits) << r;
+  }
 }
 
 TEST_F(TieRecheckModel, WindowsAreCheckedOneByOne) {

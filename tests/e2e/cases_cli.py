@@ -7,7 +7,8 @@ from harness import (CHARGED_TWICE, THREE_KINDS, case, check, check_equal, json_
                      spoil_weights, without_times)
 
 ONE = {"refund": {"type": "noul", "instructions": "Does the customer request a refund?"}}
-COMMANDS = ["predict", "render", "tokenize", "info", "download", "parity", "cache"]
+COMMANDS = ["predict", "render", "tokenize", "info", "download", "parity", "cache",
+            "benchmark"]
 RUNTIME_FIRST = ["backend", "device", "model", "model_revision", "sequence_length",
                  "question_count", "routing_reason"]
 
@@ -347,3 +348,24 @@ def demo_answers_three_kinds(world):
                        f"@{path}").json()
     check_equal(sorted(answer["type"] for answer in result["answers"].values()),
                 ["choice", "noul", "score"], "kinds of questions in the demo")
+
+
+@case
+def benchmark_writes_its_records(world):
+    """One record a length, on standard output and in the file; beyond max_len it is skipped."""
+    run = world.run("benchmark", "starter", "--lengths", "64", "128", "100000", "--iters", "5",
+                    "--warmup", "1", "--output", "b.jsonl")
+    check_equal(run.code, 0, f"exit\n{run}")
+    records = json_lines(run.stdout)
+    check_equal([record["status"] for record in records],
+                ["ok", "ok", "skipped: exceeds checkpoint max_len"], "statuses")
+    check_equal([record["length"] for record in records], [64, 128, 100000], "lengths")
+    for record in records[:2]:
+        check(record["predict"]["p50_ms"] >= record["forward"]["p50_ms"] > 0, str(record))
+        check_equal(len(record["samples"]["forward_ms"]), 5, "samples")
+    check_equal((world.folder / "b.jsonl").read_text(), run.stdout, "the file")
+    world.run("benchmark", "--iters", "0").refused("InvalidRequestError", "iters")
+    world.run("benchmark", "--output", "/nowhere/b.jsonl").refused("IoError", "/nowhere/b.jsonl")
+    short = world.run("benchmark", "--lengths", "2", "--iters", "1")
+    check_equal(short.code, 1, f"a length that cannot be met\n{short}")
+    check("error: InvalidRequestError" in short.stdout, f"its record\n{short}")

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/json.h"
 #include "golden_cases.h"
@@ -28,9 +29,12 @@ inline std::unique_ptr<Model> open_model(const std::filesystem::path& folder,
 
 inline std::vector<std::string> isas() {
   std::vector<std::string> names;
-  for (const kernels::Isa isa :
-       {kernels::Isa::kScalar, kernels::Isa::kAvx2, kernels::Isa::kAvx512, kernels::Isa::kNeon}) {
-    if (kernels::find_kernels(isa) != nullptr) names.emplace_back(kernels::isa_name(isa));
+  using enum kernels::Isa;
+  const char* forced = std::getenv("LAYARD_FORCE_ISA");  // tools/record-hardware wants just one
+  for (const kernels::Isa isa : {kScalar, kAvx2, kAvx512, kAmx, kNeon}) {
+    if (kernels::find_kernels(isa) == nullptr) continue;
+    if (forced != nullptr && forced != kernels::isa_name(isa)) continue;
+    names.emplace_back(kernels::isa_name(isa));
   }
   return names;
 }
