@@ -64,6 +64,7 @@ tidy: ## check the rules of the house that need no build
 	@python3 tools/tidy.py
 
 install: build ## install under PREFIX (default /usr/local), staged below DESTDIR if set
+	cmake --build --preset release --parallel $(JOBS) --target layard >&2
 	DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
 clean: ## remove what make builds; environments and training runs stay

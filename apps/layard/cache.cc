@@ -32,7 +32,13 @@ void add_prune(CLI::App& cache, const Globals& globals, Run& run) {
   command
       ->add_option("--max-bytes", *bytes_max,
                    "What may remain; 0 removes all (default: LAYARD_CACHE_MAX, else 20G)")
-      ->transform(CLI::AsSizeValue(true));
+      ->transform(CLI::AsSizeValue(true))
+      // The last transform is applied first: the one above would take -1 for a very large number.
+      ->transform(CLI::Validator(
+          [](std::string& text) {
+            return text.starts_with('-') ? std::string("must not be negative") : std::string();
+          },
+          "SIZE"));
   command->callback([&globals, &run, bytes_max] {
     run = [&globals, bytes_max] {
       const auto resolved = environment(globals);

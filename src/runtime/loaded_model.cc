@@ -148,9 +148,6 @@ Result<backends::Session*> LoadedModel::exact_session() {
                                              "; or turn tie_recheck off (--no-tie-recheck)"};
     }
     exact_session_ = *std::move(session);
-    if (options_.log) {
-      options_.log("info", "first near tie: the float32 weights are loaded beside " + dtype_);
-    }
   }
   return exact_session_.get();
 }

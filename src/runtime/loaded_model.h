@@ -60,6 +60,7 @@ class LoadedModel {
   /// The same weights in float32; loaded on the first call, beside the others. One caller at a
   /// time. Errors: kInternal when there is no memory for them.
   Result<backends::Session*> exact_session();
+  bool has_exact_session() const { return exact_session_ != nullptr; }
 
  private:
   LoadedModel(checkpoint::CheckpointFolder folder, const ModelOptions& options)

@@ -97,10 +97,17 @@ struct Model::Impl {
     std::vector<encoder::ModelRow> again;
     for (const std::size_t row : which) again.push_back(rows[row]);
     std::vector<encoder::RowOutput> exact(again.size());
-    const std::lock_guard lock(mutex);
-    LAYARD_ASSIGN(backends::Session * session, model.exact_session());
-    LAYARD_TRY(run_in_passes(*session, again, exact));
+    bool first = false;
+    {
+      const std::lock_guard lock(mutex);
+      first = !model.has_exact_session();
+      LAYARD_ASSIGN(backends::Session * session, model.exact_session());
+      LAYARD_TRY(run_in_passes(*session, again, exact));
+    }
     for (std::size_t i = 0; i < which.size(); ++i) outputs[which[i]] = std::move(exact[i]);
+    if (first && options.log) {
+      options.log("info", "first near tie: the float32 weights are loaded beside " + model.dtype());
+    }
     return {};
   }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <span>
 #include <system_error>
 
 #include "base/filesystem.h"

@@ -20,6 +20,7 @@ def answers(run):
 
 @case
 def second_start_maps_packed_weights(world):
+    del world.environment["LAYARD_CACHE_MAX"]
     first = world.run(*REQUEST)
     listing = packed(world)
     check_equal(len(listing["files"]), 1, f"files after one start: {listing}")
@@ -36,6 +37,7 @@ def second_start_maps_packed_weights(world):
 
 @case
 def packed_weights_can_be_turned_off_and_pruned(world):
+    del world.environment["LAYARD_CACHE_MAX"]
     off = {"LAYARD_CACHE_MAX": "0"}
     check_equal(world.run(*REQUEST, environment=off).code, 0, "exit")
     check_equal(packed(world)["files"], [], "LAYARD_CACHE_MAX=0 keeps nothing")
@@ -44,6 +46,9 @@ def packed_weights_can_be_turned_off_and_pruned(world):
     check(len(report["removed"]) == 1 and report["bytes_left"] == 0 and
           report["bytes_freed"] > 1 << 24, str(report))
     check_equal(packed(world)["files"], [], "files after prune")
+    for size in ("-1", "-5", "many"):
+        world.run("cache", "prune", f"--max-bytes={size}").refused("InvalidRequestError",
+                                                                   "--max-bytes")
     bad = {"LAYARD_CACHE_MAX": "lots"}
     world.run("cache", "list", environment=bad).refused("InvalidRequestError", "LAYARD_CACHE_MAX",
                                                         "'lots'")
@@ -52,6 +57,7 @@ def packed_weights_can_be_turned_off_and_pruned(world):
 @case
 def damaged_packed_weights_are_ignored(world):
     """Another byte, another length, other permissions: a warning, and the right answers."""
+    del world.environment["LAYARD_CACHE_MAX"]
     first = world.run(*REQUEST)
     listing = packed(world)
     path = os.path.join(listing["folder"], listing["files"][0]["file"])
@@ -72,6 +78,7 @@ def damaged_packed_weights_are_ignored(world):
 
 @case
 def a_cache_that_cannot_be_written_costs_only_time(world):
+    del world.environment["LAYARD_CACHE_MAX"]
     blocked = world.write("not-a-folder", "")
     run = world.run(*REQUEST, environment={"LAYARD_CACHE": str(blocked)})
     check_equal(run.code, 0, f"exit\n{run}")

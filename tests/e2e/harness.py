@@ -117,6 +117,8 @@ class World:
         self.environment = {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8",
             "HOME": str(self.make_folder("home")), "LAYARD_CACHE": str(self.make_folder("cache")),
+            # Most cases start once: keeping packed weights would only cost them time.
+            "LAYARD_CACHE_MAX": "0",
             **{key: os.environ[key] for key in SANITIZER_SETTINGS if key in os.environ}}
 
     def make_folder(self, name):
