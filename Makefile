@@ -15,7 +15,8 @@ BOOTSTRAP ?= scripts/bootstrap
 FUZZ_SECONDS ?= 30
 REPORTS := build/reports
 
-.PHONY: help bootstrap build demo test test-slow soak bench fuzz coverage format tidy install clean
+.PHONY: help bootstrap build demo test test-slow soak bench fuzz coverage format tidy install package \
+  clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | \
@@ -67,8 +68,12 @@ install: build ## install under PREFIX (default /usr/local), staged below DESTDI
 	cmake --build --preset release --parallel $(JOBS) --target layard >&2
 	DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
+package: ## a tar archive and a Debian package of the release build: build/package
+	$(BOOTSTRAP) --package
+	scripts/package
+
 clean: ## remove what make builds; environments and training runs stay
-	rm -rf build/dev build/release build/asan build/tsan build/fuzz build/coverage \
+	rm -rf build/dev build/release build/asan build/tsan build/fuzz build/coverage build/package \
 	  $(REPORTS) build/layard build/share
 
 export JOBS REPORTS

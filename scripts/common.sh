@@ -4,8 +4,6 @@ root_dir="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 cd "$root_dir"
 jobs="${JOBS:-$(nproc 2>/dev/null || echo 2)}"
 reports_dir="$root_dir/build/reports"
-# Labels of tests that are not part of the fast set.
-not_fast='^(slow|soak|per_isa)$'
 
 # Step lines go to stderr, with the time since the script began.
 step() { printf '\n== %s  [%d min %02d s]\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)) >&2; }
@@ -27,12 +25,11 @@ configure() {
   rm -f "$log"
 }
 
-# run_tests PRESET REPORT [ctest option ...]: JUnit results go to build/reports/REPORT.xml.
+# run_tests PRESET REPORT LABEL: JUnit results go to build/reports/REPORT.xml. One more test than
+# cores, since many of them wait.
 run_tests() {
-  local preset="$1" report="$2"
-  shift 2
   mkdir -p "$reports_dir"
-  rm -f "$reports_dir/$report.xml"
-  ctest --test-dir "build/$preset" --output-on-failure --parallel "$jobs" \
-    --output-junit "$reports_dir/$report.xml" "$@"
+  rm -f "$reports_dir/$2.xml"
+  python3 -B tools/run_tests.py --build "build/$1" --label "$3" --jobs $((jobs + 1)) \
+    --junit "$reports_dir/$2.xml"
 }

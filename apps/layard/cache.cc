@@ -30,15 +30,15 @@ void add_prune(CLI::App& cache, const Globals& globals, Run& run) {
       "prune", "Remove packed weights, longest unused first, until they are under the limit");
   auto bytes_max = std::make_shared<std::optional<std::uint64_t>>();
   command
-      ->add_option("--max-bytes", *bytes_max,
-                   "What may remain; 0 removes all (default: LAYARD_CACHE_MAX, else 20G)")
-      ->transform(CLI::AsSizeValue(true))
-      // The last transform is applied first: the one above would take -1 for a very large number.
-      ->transform(CLI::Validator(
-          [](std::string& text) {
-            return text.starts_with('-') ? std::string("must not be negative") : std::string();
+      ->add_option_function<std::string>(
+          "--max-bytes",
+          [bytes_max](const std::string& text) {
+            const auto bytes = parse_byte_count(text);
+            if (!bytes.ok()) throw CLI::ValidationError("--max-bytes", bytes.error().message);
+            *bytes_max = *bytes;
           },
-          "SIZE"));
+          "What may remain, such as 500MB; 0 removes all (default: LAYARD_CACHE_MAX, else 20G)")
+      ->type_name("SIZE");
   command->callback([&globals, &run, bytes_max] {
     run = [&globals, bytes_max] {
       const auto resolved = environment(globals);

@@ -3,7 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <initializer_list>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "layard/model.h"
 
@@ -19,7 +22,7 @@ struct Globals {
   std::string log_level = "warning";
   std::string models_file;
   std::string isa;
-  int threads = 0;
+  std::optional<int> threads;
 };
 
 /// What a parsed command runs; returns the exit code.
@@ -33,7 +36,31 @@ void add_download(CLI::App& app, const Globals& globals, Run& run);
 void add_benchmark(CLI::App& app, const Globals& globals, Run& run);
 void add_cache(CLI::App& app, const Globals& globals, Run& run);
 void add_parity(CLI::App& app, const Globals& globals, Run& run);
+void add_serve(CLI::App& app, const Globals& globals, Run& run);
+void add_doctor(CLI::App& app, const Globals& globals, Run& run);
+void add_route(CLI::App& app, const Globals& globals, Run& run);
 void add_completion(CLI::App& app, Run& run);
+void add_help(CLI::App& app, Run& run);
+
+/// The hidden command `__complete` behind the completion scripts: prints what the last of the words
+/// typed behind the program's name may become. Returns the exit code.
+int complete(const CLI::App& app, const Globals& globals, const std::vector<std::string>& typed);
+
+/// What an option takes, for help and completion, which read it back from the option's type name.
+/// The values of one_of() are not checked here: the library refuses others, and says why.
+CLI::Option* one_of(CLI::Option* option, std::initializer_list<const char*> values);
+inline constexpr const char* kModelType = "MODEL";             // a name or a folder
+inline constexpr const char* kModelOrFileType = "MODEL|FILE";  // also a tokenizer.json
+inline constexpr const char* kModelOrAutoType = "MODEL|auto";
+inline constexpr const char* kHubModelType = "NAME";  // a name that can be downloaded
+inline constexpr const char* kCommandType = "COMMAND";
+inline constexpr const char* kFileType = "FILE";           // also `-`
+inline constexpr const char* kValueType = "TEXT|@FILE|-";  // see input.h
+
+/// `[MODEL]`, `--device` and `--dtype`, the same in every command that has them.
+void add_model_option(CLI::App& command, std::string& model, const char* type = kModelType);
+void add_device_option(CLI::App& command, std::string& device);
+CLI::Option* add_dtype_option(CLI::App& command, std::string& dtype, const char* about);
 
 /// Prints `error: <Type>: <text>` on stderr and returns kExitError.
 int report(const Error& error);

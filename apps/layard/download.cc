@@ -3,15 +3,29 @@
 #include <vector>
 
 #include "commands.h"
+#include "layard/router.h"
 #include "progress.h"
 
 namespace layard::cli {
 namespace {
 
+// `auto` stands for the checkpoints it chooses between.
+std::vector<std::string> checkpoints_of(const std::vector<std::string>& models) {
+  std::vector<std::string> names;
+  for (const std::string& model : models) {
+    if (is_auto_model(model)) {
+      names.insert(names.end(), auto_checkpoints().begin(), auto_checkpoints().end());
+    } else {
+      names.push_back(model);
+    }
+  }
+  return names;
+}
+
 int download(const Globals& globals, const std::vector<std::string>& models) {
   const auto resolved = environment(globals);
   if (!resolved.ok()) return report(resolved.error());
-  for (const std::string& model : models) {
+  for (const std::string& model : checkpoints_of(models)) {
     Progress progress(model);
     const auto done =
         download_model(*resolved, globals.offline, model,
@@ -21,7 +35,7 @@ int download(const Globals& globals, const std::vector<std::string>& models) {
                        });
     if (!done.ok()) return report(done.error());
     std::cout << done->repository << "@" << done->revision.substr(0, 12) << " -> " << done->path
-              << " (sha256 verified)\n";
+              << " (sha256 of model.safetensors verified)\n";
   }
   return kExitOk;
 }
@@ -35,7 +49,9 @@ void add_download(CLI::App& app, const Globals& globals, Run& run) {
       "Reads HF_ENDPOINT, HF_TOKEN, HF_HOME, HF_HUB_CACHE and the proxy variables.\n"
       "An interrupted download goes on where it stopped.");
   auto models = std::make_shared<std::vector<std::string>>();
-  command->add_option("model", *models, "Model names")->required();
+  command->add_option("model", *models, "Model names; auto: laya and laya-multilingual")
+      ->type_name(kHubModelType)
+      ->required();
   command->callback([&globals, &run, models] {
     run = [&globals, models] { return download(globals, *models); };
   });

@@ -1,13 +1,20 @@
 #include "input.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
+
+#include "layard/words.h"
+#include "table.h"
 
 namespace layard::cli {
 namespace {
@@ -53,8 +60,27 @@ std::string questions_hint(const std::string& value) {
   if (std::filesystem::is_regular_file(value, ignored)) {
     return "; to read the file write @" + value;
   }
-  if (value.find_first_of("[{@-") == 0) return "";
-  return "; it is JSON: for a yes/no question write '[\"Is it urgent?\"]', quotes included";
+  if (value.starts_with('{') || value.starts_with('[')) {
+    if (value.find_first_of("\"'") != std::string::npos) return "";
+    return "; no quote is left in it, as when the shell takes them: put the JSON in single quotes, "
+           "--questions '{...}', or in a file, --questions @FILE";
+  }
+  if (value.find_first_of("@-") == 0) return "";
+  return "; --questions takes JSON: for a yes/no question write '[\"Is it urgent?\"]', quotes "
+         "included";
+}
+
+// A text without blanks that names a file is most likely meant to be the file. It may well be meant
+// as it is ("Makefile"), so it is answered.
+void warn_about_file_name(const std::string& option, const std::string& value) {
+  constexpr std::size_t kPathBytesMax = 4096;
+  if (value.empty() || value.size() > kPathBytesMax) return;
+  if (value.find_first_of(" \t\r\n\v\f") != std::string::npos) return;
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(value, ignored)) return;
+  const std::string name = shell_quoted(printable(value));
+  spdlog::warn("{} {} is read as a text, and a file has that name; did you mean {} @{}?", option,
+               name, option, name);
 }
 
 }  // namespace
@@ -78,39 +104,68 @@ Result<std::size_t> Source::read(char* buffer, std::size_t size) {
   while (true) {
     const ssize_t got = ::read(descriptor_, buffer, size);
     if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno != EINTR) return unreadable(name_);
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      is_ready(-1);  // whoever opened it wants no reader to wait; we do
+    } else if (errno != EINTR) {
+      return unreadable(name_);
+    }
   }
 }
 
-Result<bool> LineReader::next(std::string& line, bool& too_long) {
-  line.clear();
-  too_long = false;
-  bool any = false;
-  std::size_t bytes = 0;
-  while (true) {
-    const std::size_t end = buffer_.find('\n', at_);
-    const std::size_t stop = end == std::string::npos ? buffer_.size() : end;
-    bytes += stop - at_;
-    if (bytes > kSkippedBytesMax) {
+bool Source::is_ready(int wait_ms) const {
+  pollfd waiting{descriptor_, POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = ::poll(&waiting, 1, wait_ms);
+  } while (ready < 0 && errno == EINTR);
+  return ready != 0;
+}
+
+// Moves what the buffer has of the current line to it; true when its end was there.
+bool LineReader::take_from_buffer() {
+  const std::size_t end = buffer_.find('\n', at_);
+  const std::size_t stop = end == std::string::npos ? buffer_.size() : end;
+  line_bytes_ += stop - at_;
+  if (!too_long_) line_.append(buffer_, at_, stop - at_);
+  if (line_.size() > kInputBytesMax) {
+    too_long_ = true;
+    line_.clear();
+  }
+  at_ = end == std::string::npos ? stop : stop + 1;
+  return end != std::string::npos;
+}
+
+void LineReader::hand_out(std::string& line, bool& too_long) {
+  if (line_.ends_with('\r')) line_.pop_back();
+  std::swap(line, line_);
+  too_long = std::exchange(too_long_, false);
+  line_.clear();
+  line_bytes_ = 0;
+}
+
+Result<LineReader::Next> LineReader::next(std::string& line, bool& too_long, int wait_ms) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point until = Clock::now() + std::chrono::milliseconds(wait_ms);
+  while (!take_from_buffer()) {
+    if (line_bytes_ > kSkippedBytesMax) {
       return Error{ErrorCode::kInvalidRequest, source_.name() + " has a line without an end"};
     }
-    any = any || stop > at_ || end != std::string::npos;
-    if (!too_long) line.append(buffer_, at_, stop - at_);
-    if (line.size() > kInputBytesMax) {
-      too_long = true;
-      line.clear();
+    if (wait_ms >= 0) {
+      const auto left =
+          std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
+      if (!source_.is_ready(static_cast<int>(std::max<std::int64_t>(left, 0)))) return Next::kPause;
     }
-    at_ = end == std::string::npos ? stop : stop + 1;
-    if (end != std::string::npos) break;
     buffer_.resize(kPiece);
     at_ = 0;
     auto got = source_.read(buffer_.data(), kPiece);
     buffer_.resize(got.ok() ? *got : 0);
     if (!got.ok()) return got.error();
-    if (*got == 0) return any;
+    if (*got > 0) continue;
+    if (line_bytes_ == 0) return Next::kEnd;
+    break;  // a last line without an end
   }
-  if (line.ends_with('\r')) line.pop_back();
-  return true;
+  hand_out(line, too_long);
+  return Next::kLine;
 }
 
 Result<std::string> read_file(const std::string& path, std::size_t bytes_max) {
@@ -121,6 +176,7 @@ Result<std::string> read_file(const std::string& path, std::size_t bytes_max) {
 
 Result<std::string> read_value(const std::string& option, const std::string& value) {
   if (value != "-" && !value.starts_with("@")) {
+    if (option != "--questions") warn_about_file_name(option, value);
     if (value.size() <= kInputBytesMax) return value;
     return Error{ErrorCode::kInvalidRequest, option + " is over the limit of 16 MiB"};
   }
@@ -155,6 +211,9 @@ Result<RequestInput> read_request(const std::string& context, const std::string&
 }
 
 Error at_line(std::uint64_t number, Error error) {
+  // A text of one line: that its JSON is at fault in line 1 would only contradict the number.
+  constexpr std::string_view kOwnLine = "JSON at line 1, ";
+  if (error.message.starts_with(kOwnLine)) error.message.replace(0, kOwnLine.size(), "JSON at ");
   error.message = "line " + std::to_string(number) + ": " + error.message;
   return error;
 }

@@ -4,10 +4,15 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <iostream>
+#include <memory>
+#include <mutex>
+#include <set>
 
 #include "commands.h"
+#include "hints.h"
 #include "layard/version.h"
 #include "table.h"
 
@@ -22,6 +27,24 @@ std::string shown(std::string_view message) {
   return message.size() > kMessageBytesMax ? text + "..." : text;
 }
 
+// One message for one cause, although both checks of a file and both checkpoints of `auto` have it.
+class SaidOnce {
+ public:
+  bool is_new(std::string_view message) {
+    constexpr std::size_t kMessagesMax = 1000;
+    const std::lock_guard lock(mutex_);
+    if (said_.size() >= kMessagesMax) return true;
+    constexpr std::string_view kCause = "' is not remembered: ";  // of a check, of any file
+    const std::size_t cause = message.find(kCause);
+    return said_.insert(std::string(cause == message.npos ? message : message.substr(cause)))
+        .second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::set<std::string> said_;
+};
+
 }  // namespace
 
 int report(const Error& error) {
@@ -34,7 +57,7 @@ Result<Environment> environment(const Globals& globals) {
   LAYARD_ASSIGN(Environment environment, Environment::from_process());
   if (!globals.models_file.empty()) environment.models_file = globals.models_file;
   if (!globals.isa.empty()) environment.force_isa = globals.isa;
-  if (globals.threads > 0) environment.threads = globals.threads;
+  if (globals.threads.has_value()) environment.threads = *globals.threads;
   return environment;
 }
 
@@ -46,10 +69,41 @@ Result<ModelOptions> model_options(const Globals& globals, const std::string& mo
   options.device = device;
   options.dtype = dtype;
   options.local_files_only = globals.offline;
-  options.log = [](std::string_view level, std::string_view message) {
-    spdlog::log(spdlog::level::from_str(std::string(level)), "{}", message);
+  options.log = [said = std::make_shared<SaidOnce>()](std::string_view level,
+                                                      std::string_view message) {
+    if (!said->is_new(message)) return;
+    // It may quote a file's text or name: no line of it may steer the terminal.
+    spdlog::log(spdlog::level::from_str(std::string(level)), "{}", shown(message));
   };
   return options;
+}
+
+CLI::Option* one_of(CLI::Option* option, std::initializer_list<const char*> values) {
+  std::string name;
+  for (const char* value : values) name += (name.empty() ? "TEXT:{" : ",") + std::string(value);
+  return option->type_name(name + "}");
+}
+
+void add_model_option(CLI::App& command, std::string& model, const char* type) {
+  const bool has_auto = std::string_view(type) == kModelOrAutoType;
+  command
+      .add_option("model", model,
+                  has_auto ? "starter, a model name, a checkpoint folder, or auto: laya or "
+                             "laya-multilingual by the text's language"
+                           : "starter, a model name, or a checkpoint folder")
+      ->type_name(type)
+      ->capture_default_str();
+}
+
+void add_device_option(CLI::App& command, std::string& device) {
+  one_of(command.add_option("--device", device, "Where it runs"), {"auto", "cpu", "gpu", "npu"})
+      ->capture_default_str();
+}
+
+CLI::Option* add_dtype_option(CLI::App& command, std::string& dtype, const char* about) {
+  return one_of(command.add_option("--dtype", dtype, about),
+                {"float32", "float16", "bfloat16", "int8", "auto"})
+      ->capture_default_str();
 }
 
 namespace {
@@ -63,36 +117,17 @@ constexpr const char* kAbout =
 
 void add_globals(CLI::App& app, Globals& globals) {
   app.add_flag("--offline", globals.offline, "Never go online; use what is cached");
-  app.add_option("--log-level", globals.log_level, "debug, info, warning, error or off")
+  app.add_option("--log-level", globals.log_level, "What is said on stderr")
       ->check(CLI::IsMember({"debug", "info", "warning", "error", "off"}))
       ->capture_default_str();
   app.add_option("--models", globals.models_file, "JSON file of model name -> folder")
-      ->check(CLI::ExistingFile);
-  app.add_option("--isa", globals.isa,
-                 "Force kernels: scalar, avx2, avx512, amx or neon (for tests)");
+      ->type_name(kFileType);
+  one_of(app.add_option("--isa", globals.isa, "Force kernels (for tests)"),
+         {"scalar", "avx2", "avx512", "amx", "neon"});
   app.add_option("--threads", globals.threads,
-                 "Threads of the cpu device (default: what is allowed)")
-      ->check(CLI::Range(1, 1024));
+                 "Threads of the cpu device, 1 to 1024; 0: what is allowed (default)")
+      ->check(CLI::Range(0, 1024));
   app.set_version_flag("--version", std::string("layard ") + std::string(version()));
-}
-
-// A global option behind the command is a common slip; say where it belongs.
-void hint_globals(int argc, char** argv) {
-  for (int i = 2; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == "--model" || argument.starts_with("--model=")) {
-      std::cerr << "hint: the model is named without a flag, right behind the command, as in\n"
-                << "      layard " << argv[1] << " laya ...\n";
-      return;
-    }
-    for (const char* global : {"--offline", "--models", "--log-level", "--isa", "--threads"}) {
-      if (argument == global || argument.starts_with(std::string(global) + "=")) {
-        std::cerr << "hint: " << global << " is a global option: put it before the command, as in\n"
-                  << "      layard " << global << " " << argv[1] << " ...\n";
-        return;
-      }
-    }
-  }
 }
 
 // What was printed must have arrived: a command whose output is lost has failed.
@@ -113,26 +148,78 @@ void hold_standard_streams() {
   }
 }
 
-// The parser only misses a command; the first word that is none is most likely a misspelt one.
-std::string usage_text(const CLI::App& app, const CLI::ParseError& error) {
-  const std::vector<std::string> extra = app.remaining(false);
-  if (!app.get_subcommands().empty() || extra.empty()) return error.what();
-  std::string names;
-  for (const CLI::App* command : app.get_subcommands({})) {
-    names += (names.empty() ? "" : ", ") + command->get_name();
+// Words that nothing takes, in the order they were typed; a file pattern can give very many.
+std::vector<std::string> unexpected(const CLI::App& app,
+                                    const std::vector<std::string>& arguments) {
+  constexpr std::size_t kWordsMax = 50;
+  std::vector<std::string> left = app.remaining(true);
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < arguments.size() && out.size() < kWordsMax && !left.empty(); ++i) {
+    const auto found = std::ranges::find(left, arguments[i]);
+    if (found == left.end()) continue;
+    left.erase(found);
+    out.push_back(arguments[i]);
   }
-  const std::string kind = extra.front().starts_with('-') ? "option" : "command";
-  return "unknown " + kind + " '" + extra.front() + "'; the commands are " + names;
+  return out;
 }
 
-int usage_error(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+// What the parser says of an option's values, in words that say what to do.
+std::string parser_text(const CLI::ParseError& error) {
+  std::string text = error.what();
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) == nullptr) return text;
+  constexpr std::string_view kTwice = ": At Most 1 required but received ";
+  constexpr std::string_view kNone = ": 1 required ";
+  if (const std::size_t at = text.find(kTwice); at != std::string::npos) {
+    return text.substr(0, at) + " is given " + text.substr(at + kTwice.size()) +
+           " times; give it once";
+  }
+  if (const std::size_t at = text.find(kNone); at != std::string::npos) {
+    std::string type = text.substr(at + kNone.size());
+    if (type.ends_with(" missing")) type.resize(type.size() - std::string_view(" missing").size());
+    type.erase(0, type.find(':') + 1);  // `INT:INT in [0 - 1024]`, `TEXT:{auto,cpu}`
+    return text.substr(0, at) + " needs a value: " + type;
+  }
+  return text;
+}
+
+// The parser only misses a command: which ones there are is said here, also inside a command. The
+// first word that is none is most likely a misspelt one.
+std::string usage_text(const CLI::App& app, const CLI::ParseError& error,
+                       const std::vector<std::string>& arguments) {
+  const std::vector<std::string> words = unexpected(app, arguments);
+  const CLI::App* at = &app;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands()[0];
+  const auto commands = at->get_subcommands({});
+  if (words.empty() && dynamic_cast<const CLI::RequiredError*>(&error) == nullptr) {
+    return parser_text(error);
+  }
+  if (commands.empty()) {
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return parser_text(error);
+    std::string text = "not expected here:";
+    for (const std::string& word : words) text += " " + word;
+    return text;
+  }
+  std::string names;
+  for (const CLI::App* command : commands) {
+    names += (names.empty() ? "" : ", ") + command->get_name();
+  }
+  const std::string known =
+      "; the commands" + (at == &app ? "" : " of " + at->get_name()) + " are " + names;
+  if (words.empty()) return "a subcommand is needed" + known;
+  const std::string kind = words.front().starts_with('-') ? "option" : "command";
+  return "unknown " + kind + " '" + words.front() + "'" + known;
+}
+
+int usage_error(const CLI::App& app, const CLI::ParseError& error,
+                const std::vector<std::string>& arguments) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return finish(app.exit(error, std::cout, std::cerr));  // --help, --version
   }
-  std::cerr << "error: InvalidRequestError: " << shown(usage_text(app, error)) << "\n";
-  hint_globals(argc, argv);
-  const auto chosen = app.get_subcommands();
-  std::cerr << "See: layard " << (chosen.empty() ? "" : chosen[0]->get_name() + " ") << "--help\n";
+  std::cerr << "error: InvalidRequestError: " << shown(usage_text(app, error, arguments)) << "\n"
+            << usage_hint(app, arguments);
+  std::cerr << "See: layard ";
+  for (const std::string& name : help_topic(app, error, arguments)) std::cerr << name << " ";
+  std::cerr << "--help\n";
   return kExitError;
 }
 
@@ -153,12 +240,20 @@ int main(int argc, char** argv) {
   add_benchmark(app, globals, run);
   add_cache(app, globals, run);
   add_parity(app, globals, run);
+  add_serve(app, globals, run);
+  add_route(app, globals, run);
+  add_doctor(app, globals, run);
   add_completion(app, run);
+  add_help(app, run);
   app.require_subcommand(1);
+  const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+  if (!arguments.empty() && arguments[0] == "__complete") {
+    return finish(complete(app, globals, {arguments.begin() + 1, arguments.end()}));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return usage_error(app, error, argc, argv);
+    return usage_error(app, error, arguments);
   }
   spdlog::set_default_logger(spdlog::stderr_color_mt("layard"));
   spdlog::set_pattern("%^%l%$: %v");

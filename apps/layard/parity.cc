@@ -16,16 +16,23 @@ struct Options {
 };
 
 Result<Model::ParityReport> parity(const Globals& globals, const Options& options) {
-  LAYARD_ASSIGN(const ModelOptions resolved,
+  LAYARD_ASSIGN(ModelOptions resolved,
                 model_options(globals, options.model, options.device, options.dtype));
+  // Loading warns about formats; what the gate refuses is refused before.
+  resolved.lazy = true;
   LAYARD_ASSIGN(const std::unique_ptr<Model> model, Model::open(resolved));
   std::optional<std::string> goldens;
   if (options.goldens.has_value()) {
     LAYARD_ASSIGN(goldens, read_file(*options.goldens, kFileBytesMax));
   }
   Progress progress("parity");
-  return model->parity(goldens,
-                       [&](std::size_t done, std::size_t total) { progress.update(done, total); });
+  auto report = model->parity(
+      goldens, [&](std::size_t done, std::size_t total) { progress.update(done, total); });
+  if (report.ok() || !options.goldens || !report.error().message.starts_with("goldens ")) {
+    return report;
+  }
+  return Error{report.error().code,
+               "--goldens '" + *options.goldens + "': " + report.error().message};
 }
 
 }  // namespace
@@ -34,18 +41,19 @@ void add_parity(CLI::App& app, const Globals& globals, Run& run) {
   CLI::App* command = app.add_subcommand(
       "parity", "Compare a model with recorded reference outputs; exit 1 when it does not agree");
   auto options = std::make_shared<Options>();
-  command->add_option("model", options->model, "starter, a model name, or a checkpoint folder")
-      ->capture_default_str();
-  command->add_option("--goldens", options->goldens,
-                      "JSON Lines of {state, questions, rows} or one object with cases "
-                      "(default: goldens.jsonl in the model's folder)");
-  command->add_option("--device", options->device, "auto, cpu, gpu or npu")->capture_default_str();
-  command->add_option("--dtype", options->dtype, "float32, float16, bfloat16 or int8")
-      ->capture_default_str();
+  add_model_option(*command, options->model);
+  command
+      ->add_option("--goldens", options->goldens,
+                   "JSON Lines of {state, questions, rows} or one object with cases "
+                   "(default: goldens.jsonl in the model's folder)")
+      ->type_name(kFileType);
+  add_device_option(*command, options->device);
+  one_of(add_dtype_option(*command, options->dtype, "The number format to measure"),
+         {"float32", "float16", "bfloat16", "int8"});
   command->footer(
-      "The result is recorded in the cache folder (at least 200 rows); `--dtype auto` of the "
-      "other\n"
-      "commands takes the fastest number format that passed:\n"
+      "The result is recorded in the cache folder (a pass on at least 200 rows); `--dtype auto` "
+      "of\n"
+      "the other commands takes the fastest number format that passed:\n"
       "  for d in float32 bfloat16 int8; do layard parity starter --dtype $d; done");
   command->callback([&globals, &run, options] {
     run = [&globals, options] {

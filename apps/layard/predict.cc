@@ -1,9 +1,16 @@
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <iostream>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "commands.h"
 #include "input.h"
+#include "layard/words.h"
+#include "predictor.h"
 #include "progress.h"
 #include "table.h"
 
@@ -12,6 +19,9 @@ namespace {
 
 // Lines of --batch answered in one pass: enough to fill forward passes, little enough to stream.
 constexpr std::size_t kBatchLines = 64;
+// The input pauses when no further line comes for so long: what has come is answered then, so that
+// a client may wait for answers before it asks on. A fast pipe still fills whole groups.
+constexpr int kPauseMs = 5;
 
 struct Options {
   std::string model = "starter";
@@ -22,6 +32,7 @@ struct Options {
   std::string overflow = "cut";
   std::string format = "json";
   std::string batch;
+  std::string default_model;
   bool raw = false;
   bool no_tie_recheck = false;
 };
@@ -33,26 +44,74 @@ PredictOptions predict_options(const Options& options) {
   return predict;
 }
 
+// Of the terminal that standard output is; 0 for anything else.
+std::size_t terminal_columns() {
+  winsize size{};
+  if (::isatty(STDOUT_FILENO) == 0 || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
 Result<Prediction> predict_one(const Globals& globals, const Options& options) {
   LAYARD_ASSIGN(const RequestInput input, read_request(options.context, options.questions));
   LAYARD_ASSIGN(ModelOptions model_options_value,
                 model_options(globals, options.model, options.device, options.dtype));
   model_options_value.lazy = true;
   model_options_value.tie_recheck = !options.no_tie_recheck;
-  LAYARD_ASSIGN(const std::unique_ptr<Model> model, Model::open(model_options_value));
-  return model->predict(input.state, input.questions, predict_options(options));
+  LAYARD_ASSIGN(Predictor predictor, Predictor::open(model_options_value, options.default_model));
+  return predictor.predict(input.state, input.questions, predict_options(options));
 }
 
 int run_one(const Globals& globals, const Options& options) {
   const auto prediction = predict_one(globals, options);
   if (!prediction.ok()) return report(prediction.error());
   if (options.format == "table") {
-    std::cout << answers_table(prediction->answers);
+    if (prediction->runtime.model_routing.has_value()) {
+      std::cout << printable("answered by " + prediction->runtime.model + ": " +
+                             *prediction->runtime.model_routing)
+                << "\n\n";
+    }
+    std::cout << answers_table(prediction->answers, terminal_columns());
   } else {
     std::cout << print_prediction(*prediction, {}) << "\n";
   }
   return kExitOk;
 }
+
+// Names of the interface and not of a checkpoint: clients of the hosted service send the first, and
+// every answer carries the second.
+bool names_the_interface(std::string_view model) {
+  return model.starts_with("jev-") || model == "laya-rl-agent";
+}
+
+// What the lines of a batch may name as their model: the one that this run has.
+class ModelNames {
+ public:
+  ModelNames(Environment environment, std::string opened)
+      : environment_(std::move(environment)), opened_(std::move(opened)) {}
+
+  /// Errors: kInvalidRequest for another model, and those of is_same_model.
+  Status check(const std::string& asked) {
+    if (names_the_interface(asked)) return {};
+    // Lines mostly name what the line before did.
+    if (!last_ || last_->first != asked) last_.emplace(asked, compare(asked));
+    return last_->second;
+  }
+
+ private:
+  Status compare(const std::string& asked) const {
+    LAYARD_ASSIGN(const bool same, is_same_model(environment_, asked, opened_));
+    if (same) return {};
+    return Error{ErrorCode::kInvalidRequest,
+                 "'model' is '" + asked.substr(0, kNameBytesMax) + "', and this run has '" +
+                     opened_ + "'; give such lines to a run of their own: layard predict " +
+                     shell_quoted(asked.substr(0, kNameBytesMax)) + " --batch FILE"};
+  }
+
+  static constexpr std::size_t kNameBytesMax = 200;
+  Environment environment_;
+  std::string opened_;
+  std::optional<std::pair<std::string, Status>> last_;
+};
 
 class Batch {
  public:
@@ -61,7 +120,8 @@ class Batch {
     Result<Request> request;
   };
 
-  Batch(Model& model, const Options& options) : model_(model), options_(predict_options(options)) {}
+  Batch(Predictor& predictor, const Options& options, ModelNames names)
+      : predictor_(predictor), options_(predict_options(options)), names_(std::move(names)) {}
 
   /// Answers the collected lines in order.
   void flush() {
@@ -69,7 +129,7 @@ class Batch {
     for (const auto& line : lines_) {
       if (line.request.ok()) requests.push_back(*line.request);
     }
-    const auto results = model_.predict_many(requests, options_);
+    const auto results = predictor_.predict_many(requests, options_);
     std::size_t next = 0;
     for (const auto& line : lines_) {
       const Result<Prediction> result =
@@ -86,15 +146,22 @@ class Batch {
   }
 
   void add(std::uint64_t number, Result<Request> request) {
+    if (request.ok() && request->model.has_value()) {
+      const Status status = names_.check(*request->model);
+      if (!status.ok()) request = status.error();
+      if (request.ok()) request->model.reset();
+    }
     lines_.push_back({number, std::move(request)});
     if (lines_.size() == kBatchLines) flush();
   }
 
+  bool is_empty() const { return lines_.empty(); }
   bool failed() const { return failed_; }
 
  private:
-  Model& model_;
+  Predictor& predictor_;
   PredictOptions options_;
+  ModelNames names_;
   std::vector<Line> lines_;
   bool failed_ = false;
 };
@@ -103,24 +170,29 @@ int run_batch(const Globals& globals, const Options& options) {
   auto resolved = model_options(globals, options.model, options.device, options.dtype);
   if (!resolved.ok()) return report(resolved.error());
   resolved->tie_recheck = !options.no_tie_recheck;
-  auto model = Model::open(*resolved);
-  if (!model.ok()) return report(model.error());
+  auto predictor = Predictor::open(*resolved, options.default_model);
+  if (!predictor.ok()) return report(predictor.error());
   auto source = Source::open(options.batch);
   if (!source.ok()) return report(source.error());
   LineReader lines(*std::move(source));
-  Batch batch(**model, options);
+  Batch batch(*predictor, options, ModelNames(resolved->environment, options.model));
   Progress progress("predict");
   std::uint64_t count = 0;
   std::string line;
   bool too_long = false;
   while (true) {
-    const auto more = lines.next(line, too_long);
-    if (!more.ok()) {
+    const auto next =
+        lines.next(line, too_long, batch.is_empty() ? LineReader::kForever : kPauseMs);
+    if (!next.ok()) {
       batch.flush();
-      return report(more.error());
+      return report(next.error());
     }
     // Nobody can read the answers any more: main says so.
-    if (!*more || !std::cout) break;
+    if (*next == LineReader::Next::kEnd || !std::cout) break;
+    if (*next == LineReader::Next::kPause) {
+      batch.flush();
+      continue;
+    }
     ++count;
     if (too_long) {
       batch.add(count, Error{ErrorCode::kInvalidRequest, "more than 16 MiB"});
@@ -136,6 +208,10 @@ int run_batch(const Globals& globals, const Options& options) {
 int run_predict(const Globals& globals, const Options& options, const CLI::App& command) {
   const bool context_given = command.count("--context") > 0;
   const bool questions_given = command.count("--questions") > 0;
+  if (options.raw && options.format == "table") {
+    return report({ErrorCode::kInvalidRequest,
+                   "--raw adds rows that --format table does not show; drop one of the two"});
+  }
   if (options.batch.empty()) {
     if (!questions_given) {
       return report({ErrorCode::kInvalidRequest,
@@ -147,10 +223,14 @@ int run_predict(const Globals& globals, const Options& options, const CLI::App& 
     }
     return run_one(globals, options);
   }
-  if (context_given || questions_given || options.format != "json") {
+  std::string beside;
+  if (context_given) beside += ", --context";
+  if (questions_given) beside += ", --questions";
+  if (options.format != "json") beside += ", --format " + options.format;
+  if (!beside.empty()) {
     return report({ErrorCode::kInvalidRequest,
-                   "--batch takes state and questions from its lines; drop --context, --questions "
-                   "and --format"});
+                   "--batch takes state and questions from its lines and prints JSON; drop " +
+                       beside.substr(2)});
   }
   return run_batch(globals, options);
 }
@@ -163,26 +243,28 @@ void add_predict(CLI::App& app, const Globals& globals, Run& run) {
       "Examples:\n"
       "  layard predict --context \"I was charged twice.\" --questions '[\"Is this urgent?\"]'\n"
       "  layard predict laya --context @mail.txt --questions @questions.json --format table\n"
-      "  layard predict --batch requests.jsonl > answers.jsonl\n\n"
+      "  layard predict --batch requests.jsonl > answers.jsonl\n"
+      "  layard predict auto --context \"Wo ist mein Paket?\" --questions '[\"Is it late?\"]'\n\n"
       "Questions are an object of name -> {type, instructions, criteria}:\n"
       "  choice  criteria: {label: description} or a list of labels\n"
       "  score   criteria: a list of level descriptions, lowest first\n"
       "  noul    yes/no; criteria optional: {\"false\": ..., \"true\": ...}\n"
       "or a list of texts, each a yes/no question. To gate on an answer use answer_confidence.");
   auto options = std::make_shared<Options>();
-  command->add_option("model", options->model, "starter, a model name, or a checkpoint folder")
-      ->capture_default_str();
-  command->add_option(
-      "--context", options->context,
-      "The text, @FILE, or - for standard input; one that starts with [ or { and is JSON is taken "
-      "as JSON (a list is a conversation)");
-  command->add_option("--questions", options->questions, "The questions as JSON, @FILE, or -");
-  command->add_option("--device", options->device, "auto, cpu, gpu or npu")->capture_default_str();
+  add_model_option(*command, options->model, kModelOrAutoType);
+  add_default_model(*command, options->default_model);
   command
-      ->add_option("--dtype", options->dtype,
-                   "float32 (exact), float16, bfloat16, int8, or auto: the fastest that `layard "
-                   "parity` has passed here")
-      ->capture_default_str();
+      ->add_option(
+          "--context", options->context,
+          "The text, @FILE, or - for standard input; one that starts with [ or { and is JSON is "
+          "taken as JSON (a list is a conversation)")
+      ->type_name(kValueType);
+  command->add_option("--questions", options->questions, "The questions as JSON, @FILE, or -")
+      ->type_name(kValueType);
+  add_device_option(*command, options->device);
+  add_dtype_option(*command, options->dtype,
+                   "Number format: float32 is exact; auto is the fastest that `layard parity` has "
+                   "passed here");
   command->add_flag("--no-tie-recheck", options->no_tie_recheck,
                     "Keep a reduced dtype's answer where float32 would decide a near tie");
   command
@@ -192,9 +274,13 @@ void add_predict(CLI::App& app, const Globals& globals, Run& run) {
       ->check(CLI::IsMember({"cut", "error", "windows"}))
       ->capture_default_str();
   command->add_flag("--raw", options->raw, "Add each row's ids, markers and raw logits");
-  command->add_option("--batch", options->batch,
-                      "JSON Lines of {\"state\", \"questions\"}, FILE or -; one result a line");
-  command->add_option("--format", options->format, "json or table")
+  command
+      ->add_option("--batch", options->batch,
+                   "JSON Lines of {\"state\", \"questions\"}, FILE or -; one result a line, in "
+                   "order, as soon as the input pauses. A line's \"model\", if it has one, must be "
+                   "the model of this run")
+      ->type_name(kFileType);
+  command->add_option("--format", options->format, "How the answers are printed")
       ->check(CLI::IsMember({"json", "table"}))
       ->capture_default_str();
   command->callback([&globals, &run, options, command] {

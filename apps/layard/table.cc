@@ -57,15 +57,57 @@ Block block(const ScoreAnswer& answer) {
 }
 
 Block block(const NoulAnswer& answer) {
-  return {answer.noul >= 0.5 ? "yes" : "no",
-          {{"yes", answer.noul}, {"no", 1 - answer.noul}},
+  // The chosen answer's number is answer_confidence itself: the difference from 1 may round another
+  // way in the last digit.
+  const bool yes = answer.noul >= 0.5;
+  return {yes ? "yes" : "no",
+          {{"yes", answer.noul}, {"no", yes ? 1 - answer.noul : answer.answer_confidence}},
           answer.answer_confidence};
 }
 
-std::string bar(double probability) {
-  const auto filled = static_cast<std::size_t>(std::lround(probability * 24));
+constexpr std::size_t kBarColumns = 24;
+constexpr std::size_t kLabelColumns = 48;  // where nothing bounds the line, and labels stay whole
+constexpr std::size_t kLabelColumnsMin = 12;
+
+// What a line of `columns_max` leaves for the label; 0 is a line without a bound.
+std::size_t label_columns(std::size_t columns_max) {
+  if (columns_max == 0) return kLabelColumns;
+  constexpr std::size_t kOther = 2 + 2 + kBarColumns + 1 + 6;  // blanks, bar, percentage
+  return std::max(columns_max, kOther + kLabelColumnsMin) - kOther;
+}
+
+// A label that is too long keeps its start and its end: either may be what tells it from others.
+std::string shortened(const std::string& label, std::size_t columns_max) {
+  const std::size_t most = label_columns(columns_max);
+  const std::size_t have = width(label);
+  if (columns_max == 0 || have <= most) return label;
+  const std::size_t tail = most / 3;
+  const std::size_t head = most - 1 - tail;
   std::string out;
-  for (std::size_t i = 0; i < 24; ++i) out += i < filled ? "\u2588" : "\u00b7";
+  std::size_t at = 0;  // characters before this byte
+  for (const char c : label) {
+    if ((static_cast<unsigned char>(c) & 0xC0U) != 0x80U) {
+      if (at == head) out += "\u2026";
+      ++at;
+    }
+    if (at <= head || at > have - tail) out += c;
+  }
+  return out;
+}
+
+// Where in a text that was read in windows the answer comes from.
+std::string window_text(const Answer& answer) {
+  if (!answer.window) return "";
+  const AnswerWindow& window = *answer.window;
+  return ", window " + std::to_string(window.index + 1) + " of " + std::to_string(window.count) +
+         ": tokens " + std::to_string(window.token_start) + " to " +
+         std::to_string(window.token_end);
+}
+
+std::string bar(double probability) {
+  const auto filled = static_cast<std::size_t>(std::lround(probability * kBarColumns));
+  std::string out;
+  for (std::size_t i = 0; i < kBarColumns; ++i) out += i < filled ? "\u2588" : "\u00b7";
   return out;
 }
 
@@ -118,19 +160,19 @@ std::string printable(std::string_view text) {
   return out;
 }
 
-std::string answers_table(const AnswerSet& answers) {
+std::string answers_table(const AnswerSet& answers, std::size_t columns_max) {
   std::string out;
   for (const Answer& answer : answers.answers) {
     const Block shown = std::visit([](const auto& value) { return block(value); }, answer.value);
     out += printable(answer.id) + ": " + shown.answer + "  (" +
            std::string(to_string(answer.type())) + ", answer confidence " +
-           fixed(shown.answer_confidence * 100, "%.1f") + "%)\n";
+           fixed(shown.answer_confidence * 100, "%.1f") + "%" + window_text(answer) + ")\n";
     std::size_t columns = 0;
     for (const Option& option : shown.options) columns = std::max(columns, width(option.name));
-    columns = std::min<std::size_t>(columns, 48);
+    columns = std::min(columns, label_columns(columns_max));
     for (const Option& option : shown.options) {
-      out += "  " + padded(option.name, columns) + "  " + bar(option.probability) + " " +
-             fixed(option.probability * 100, "%5.1f") + "%\n";
+      out += "  " + padded(shortened(option.name, columns_max), columns) + "  " +
+             bar(option.probability) + " " + fixed(option.probability * 100, "%5.1f") + "%\n";
     }
     out += "\n";
   }

@@ -34,12 +34,18 @@ int run_batch(const Tokenizer& tokenizer, const std::string& path) {
   std::uint64_t count = 0;
   std::string line;
   bool too_long = false;
+  bool unseen = false;  // printed, and not yet flushed
   CodecOptions codec;
   codec.layout = JsonLayout::kSpaced;
   while (true) {
-    const auto more = lines.next(line, too_long);
-    if (!more.ok()) return report(more.error());
-    if (!*more || !std::cout) break;
+    const auto next = lines.next(line, too_long, unseen ? 0 : LineReader::kForever);
+    if (!next.ok()) return report(next.error());
+    if (*next == LineReader::Next::kEnd || !std::cout) break;
+    if (*next == LineReader::Next::kPause) {
+      std::cout.flush();
+      unseen = false;
+      continue;
+    }
     ++count;
     if (!too_long && line.find_first_not_of(" \t") == std::string::npos) continue;
     const auto text =
@@ -49,6 +55,7 @@ int run_batch(const Tokenizer& tokenizer, const std::string& path) {
     failed = failed || !result.ok();
     std::cout << (result.ok() ? *result : print_error(at_line(count, result.error()), codec))
               << "\n";
+    unseen = true;
   }
   return failed ? kExitCheckFailed : kExitOk;
 }
@@ -76,9 +83,13 @@ void add_tokenize(CLI::App& app, const Globals& globals, Run& run) {
   auto options = std::make_shared<Options>();
   command
       ->add_option("model", options->model, "starter, a model name, a folder, or a tokenizer.json")
+      ->type_name(kModelOrFileType)
       ->capture_default_str();
-  command->add_option("--text", options->text, "The text, @FILE or -");
-  command->add_option("--batch", options->batch, "JSON Lines of {\"text\"}, FILE or -");
+  command->add_option("--text", options->text, "The text, @FILE or -")->type_name(kValueType);
+  command
+      ->add_option("--batch", options->batch,
+                   "JSON Lines of {\"text\"}, FILE or -; one result a line, as the input comes")
+      ->type_name(kFileType);
   command->callback([&globals, &run, options, command] {
     run = [&globals, options, command] {
       return run_tokenize(globals, *options, command->count("--text") > 0);

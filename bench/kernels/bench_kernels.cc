@@ -6,46 +6,20 @@
 // Google Benchmark's; `best` counters take the fastest single call, which a busy neighbour on a
 // shared machine disturbs least, against the fastest peak reading around it.
 #include <benchmark/benchmark.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "kernels/fma_peak.h"
+#include "kernels/gemm_operands.h"
 #include "kernels/kernels.h"
 
 namespace layard::bench {
 namespace {
 
 using kernels::KernelTable;
-
-struct Aligned {
-  explicit Aligned(std::size_t count)
-      : data(static_cast<float*>(::operator new (count * sizeof(float), std::align_val_t{64}))),
-        size(count) {
-    std::uint32_t seed = 1;
-    for (std::size_t i = 0; i < count; ++i) {
-      seed = seed * 1664525U + 1013904223U;
-      data[i] = static_cast<float>(static_cast<std::int32_t>(seed)) * 0x1p-31F;
-    }
-  }
-  ~Aligned() { ::operator delete (data, std::align_val_t{64}); }
-  Aligned(const Aligned&) = delete;
-  Aligned& operator=(const Aligned&) = delete;
-  float* data;
-  std::size_t size;
-};
-
-// Processor time of this thread: what others do on a shared machine counts least.
-double seconds_now() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
 
 // One reading of the peak in floating-point operations a second: the best of 20 short ones.
 double peak_flops(kernels::Isa isa) {
@@ -64,78 +38,24 @@ void peak(benchmark::State& state, const KernelTable* table) {
   state.counters["GFLOP/s"] = benchmark::Counter(operations / 1e9, benchmark::Counter::kIsRate);
 }
 
-struct GemmShape {
-  std::size_t n;
-  std::size_t k;
-  kernels::Activation activation;
-};
-
 // Weights of several layers in turn: real weights come from memory, not from a cache.
 constexpr std::size_t kWeightSets = 4;
 
-// Operands of one product, in the layout of `linear`.
-struct Operands {
-  Operands(const kernels::LinearKernels& linear, std::size_t m, const GemmShape& shape)
-      : gated(shape.activation == kernels::Activation::kGeluGate),
-        panels(kernels::panel_count(linear, shape.n, gated)),
-        set_bytes(panels * linear.panel_bytes(shape.k)),
-        row_bytes((shape.k + 16) * sizeof(float)),
-        a((linear.prepare == nullptr ? m * row_bytes : linear.operand_bytes(m, shape.k)) /
-          sizeof(float)),
-        w(kWeightSets * set_bytes / sizeof(float)),
-        c(m * (shape.n + 16)),
-        scratch(linear.scratch_bytes(shape.k) / sizeof(float)) {
-    const Aligned source(shape.k * (1 + linear.panel_columns));
-    std::vector<const void*> rows;
-    for (std::size_t i = 0; i < linear.panel_columns; ++i) {
-      rows.push_back(source.data + (1 + i) * shape.k);
-    }
-    auto* panel = reinterpret_cast<std::byte*>(w.data);
-    for (std::size_t i = 0; i < kWeightSets * panels; ++i, panel += linear.panel_bytes(shape.k)) {
-      linear.pack_panel(rows.data(), kernels::ElementType::kFloat32, shape.k, panel);
-    }
-    if (linear.prepare == nullptr) return;
-    for (std::size_t r = 0; r < m; ++r) {
-      linear.prepare(source.data, shape.k, r, reinterpret_cast<std::byte*>(a.data));
-    }
-  }
-  bool gated;
-  std::size_t panels;
-  std::size_t set_bytes;
-  std::size_t row_bytes;
-  Aligned a;
-  Aligned w;
-  Aligned c;
-  Aligned scratch;
-};
-
 void gemm(benchmark::State& state, const KernelTable* table, const kernels::LinearKernels* linear,
           GemmShape shape) {
-  const auto m = static_cast<std::size_t>(state.range(0));
-  Operands operands(*linear, m, shape);
+  const GemmOperands operands(*linear, static_cast<std::size_t>(state.range(0)), shape,
+                              kWeightSets);
   double roof = peak_flops(table->isa);
   double fastest = 1e9;
   std::size_t set = 0;
   for (auto _ : state) {
     const double start = seconds_now();
-    kernels::GemmArgs args;
-    args.a = reinterpret_cast<const std::byte*>(operands.a.data);
-    args.a_stride = operands.row_bytes;
-    args.w = {
-        linear,  reinterpret_cast<const std::byte*>(operands.w.data) + set * operands.set_bytes,
-        nullptr, shape.n,
-        shape.k, operands.gated};
-    args.activation = shape.activation;
-    args.c = operands.c.data;
-    args.ldc = shape.n + 16;
-    linear->gemm(args, {0, m}, {0, operands.panels},
-                 reinterpret_cast<std::byte*>(operands.scratch.data));
+    operands.multiply(set);
     set = (set + 1) % kWeightSets;
     fastest = std::min(fastest, seconds_now() - start);
   }
   roof = std::max(roof, peak_flops(table->isa));
-  const double operations =
-      2.0 * static_cast<double>(m * shape.n * shape.k) * (operands.gated ? 2.0 : 1.0);
+  const double operations = operands.operations();
   const double total = operations * static_cast<double>(state.iterations());
   state.counters["GFLOP/s"] = benchmark::Counter(total / 1e9, benchmark::Counter::kIsRate);
   state.counters["best_GFLOP/s"] = operations / fastest / 1e9;
@@ -146,27 +66,27 @@ void attention(benchmark::State& state, const KernelTable* table, std::size_t ha
   const auto tokens = static_cast<std::size_t>(state.range(0));
   constexpr std::size_t kDim = 64;
   constexpr std::size_t kLd = 3 * 1024 + 16;
-  const Aligned qkv(tokens * kLd);
-  const Aligned out(tokens * kDim);
-  const Aligned scratch(table->attention_scratch_floats(tokens, kDim));
+  const AlignedFloats qkv(tokens * kLd);
+  const AlignedFloats out(tokens * kDim);
+  const AlignedFloats scratch(table->attention_scratch_floats(tokens, kDim));
   const std::size_t step = half_window == kernels::AttentionArgs::kNoWindow
                                ? kernels::kQueriesPerCallFull
                                : kernels::kQueriesPerCallSliding;
   kernels::AttentionArgs args;
-  args.q = qkv.data;
+  args.q = qkv.data();
   args.ld_q = kLd;
-  args.k = qkv.data + 1024;
-  args.v = qkv.data + 2048;
+  args.k = qkv.data() + 1024;
+  args.v = qkv.data() + 2048;
   args.ld_kv = kLd;
   args.tokens = tokens;
   args.head_dim = kDim;
   args.scale = 0.125F;
   args.half_window = half_window;
-  args.out = out.data;
+  args.out = out.data();
   args.ld_out = kDim;
   for (auto _ : state) {
     for (std::size_t q = 0; q < tokens; q += step) {
-      table->attention(args, {q, q + step < tokens ? q + step : tokens}, scratch.data);
+      table->attention(args, {q, q + step < tokens ? q + step : tokens}, scratch.data());
     }
   }
   const double pairs = static_cast<double>(tokens) *
@@ -178,13 +98,13 @@ void attention(benchmark::State& state, const KernelTable* table, std::size_t ha
 
 void row(benchmark::State& state, const KernelTable* table, bool norm) {
   constexpr std::size_t kColumns = 1024;
-  const Aligned x(kColumns);
-  const Aligned y(kColumns);
+  const AlignedFloats x(kColumns);
+  const AlignedFloats y(kColumns);
   for (auto _ : state) {
     if (norm) {
-      table->layer_norm({x.data, nullptr, 1e-5F, kColumns}, x.data, y.data);
+      table->layer_norm({x.data(), nullptr, 1e-5F, kColumns}, x.data(), y.data());
     } else {
-      table->gelu(x.data, kColumns, y.data);
+      table->gelu(x.data(), kColumns, y.data());
     }
     benchmark::ClobberMemory();
   }
@@ -197,10 +117,9 @@ void pack(benchmark::State& state, const KernelTable* table) {
   std::vector<std::uint16_t> halves(linear.panel_columns * kDepth, 0x3C00);
   std::vector<const void*> rows;
   for (std::size_t c = 0; c < linear.panel_columns; ++c) rows.push_back(&halves[c * kDepth]);
-  const Aligned out(linear.panel_columns * kDepth);
+  const AlignedFloats out(linear.panel_columns * kDepth);
   for (auto _ : state) {
-    linear.pack_panel(rows.data(), kernels::ElementType::kFloat16, kDepth,
-                      reinterpret_cast<std::byte*>(out.data));
+    linear.pack_panel(rows.data(), kernels::ElementType::kFloat16, kDepth, out.bytes());
     benchmark::ClobberMemory();
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(halves.size()) * state.iterations());
@@ -222,7 +141,6 @@ void add_table(const KernelTable* table) {
                  {"minilm_384x384", {384, 384, kNone}}};
   add_peak("before");
   for (const kernels::LinearKernels* linear : table->linear) {
-    if (linear == nullptr) continue;
     for (const auto& entry : kShapes) {
       const std::string name = isa + "/gemm/" + std::string(linear->name) + "/" + entry.name;
       auto* registered =

@@ -21,38 +21,16 @@ from pathlib import Path
 
 import measure
 from engines import EngineError, Layard, Peer, Setting
+from options import PEERS, ROOT, arguments_of
 from prompts import PromptBuilder, make_cases
 
-ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "build/bench"
 PRESETS = ("modernbert-large", "mmbert-base")
-PEERS = ("openvino", "torch", "onnxruntime", "llama")
 PEAK_SECONDS = "0.3"
 
 
 def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
-
-
-def arguments_of(argv=None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", nargs="+", default=["*"], metavar="GLOB")
-    parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=PEERS)
-    parser.add_argument("--dtype", nargs="+", default=["float32"],
-                        choices=("float32", "bfloat16", "int8"), help="of Layard")
-    parser.add_argument("--isa", help="forces Layard's kernels, as LAYARD_FORCE_ISA does")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--tries", type=int, default=3,
-                        help="measure a case again, so often in all, when the peaks moved")
-    parser.add_argument("--cores", help="as 0,1; default: all this process may use")
-    parser.add_argument("--threads", type=int, nargs="+",
-                        help="tried for peers; default: 1 and all cores")
-    parser.add_argument("--driver", type=Path,
-                        default=ROOT / "build/release/bench/peers/layard_driver")
-    parser.add_argument("--out", type=Path, help="result file; default: under bench/results, "
-                                                 "in local/ unless everything was run")
-    return parser.parse_args(argv)
 
 
 def cpu() -> dict:

@@ -27,6 +27,8 @@ struct BenchmarkOptions {
   int questions = 1;  ///< 1 to 64
   int warmup = 10;    ///< untimed forwards and predictions, 0 to 100,000
   int iters = 50;     ///< timed forwards, then timed predictions, 1 to 100,000
+  /// Asked before every call of the model; true ends the run. May be empty.
+  std::function<bool()> cancelled = {};
 };
 
 /// Opens a model and measures each length: `iters` forward passes (the device alone), then `iters`
@@ -37,8 +39,8 @@ struct BenchmarkOptions {
 /// routing_reason, artifact_revision, buckets, forward and predict ({n, p50_ms, p95_ms, p99_ms,
 /// mean_ms, min_ms, max_ms}, percentiles by linear interpolation), samples. `progress(done, total)`
 /// counts timed calls over all lengths and may be empty. Returns whether no length failed. Errors:
-/// those of Model::open; kInvalidRequest: an option out of range. Source: laya-apple 1.7.0
-/// benchmark (procedure and fields).
+/// those of Model::open; kInvalidRequest: an option out of range; kCancelled. Source:
+/// laya-apple 1.7.0 benchmark (procedure and fields).
 LAYARD_EXPORT Result<bool> benchmark(const ModelOptions& model, const BenchmarkOptions& options,
                                      const std::function<void(std::string_view)>& record,
                                      const std::function<void(std::size_t, std::size_t)>& progress);

@@ -51,7 +51,7 @@ struct Environment {
   /// LAYARD_THREADS; 0: what affinity and quota allow.
   int threads = 0;
   /// LAYARD_CACHE_MAX: the most that packed weights may take in cache_dir, in bytes; 0 keeps none.
-  /// Numbers may end in K, M, G or T (powers of 1,000).
+  /// Read by parse_byte_count.
   std::uint64_t cache_bytes_max = 20'000'000'000;
   /// LAYARD_TOKEN_CACHE: entries of the text -> ids cache; 0 turns it off.
   int token_cache_entries = 4096;
@@ -60,6 +60,11 @@ struct Environment {
   /// not of its form.
   LAYARD_EXPORT static Result<Environment> from_process();
 };
+
+/// A size as options and variables take it: a whole number of bytes which may end in K, M, G, T, P
+/// or E (powers of 1,000; also KB, MB, ...) or KiB, MiB, ... (powers of 1,024), in any case.
+/// Errors: kInvalidRequest.
+LAYARD_EXPORT Result<std::uint64_t> parse_byte_count(std::string_view text);
 
 /// How to open a model.
 struct ModelOptions {
@@ -114,6 +119,9 @@ struct RuntimeInfo {
   /// Rows that were run again in float32 (ModelOptions::tie_recheck); nothing, and not printed,
   /// where no row could be.
   std::optional<std::int64_t> rechecked;
+  /// A models file leads `model`, a registered name or `starter`, elsewhere than to what the name
+  /// stands for. Printed only when true.
+  bool remapped = false;
 };
 
 /// One prompt row as it was run.
@@ -161,7 +169,8 @@ class LAYARD_EXPORT Model {
                              const PredictOptions& options);
 
   /// Answers many requests in shared forward passes; results are those of single calls, bit for
-  /// bit. A request's own overflow policy wins over `options`.
+  /// bit. A request's own overflow policy wins over `options`. A request that names another model
+  /// is answered all the same, with a warning in its result.
   std::vector<Result<Prediction>> predict_many(std::span<const Request> requests,
                                                const PredictOptions& options);
 
@@ -177,6 +186,7 @@ class LAYARD_EXPORT Model {
     std::int64_t max_length = 0;  ///< tokens of the longest prompt row
     std::string dtype;            ///< the number format in use, also where `auto` was asked for
     std::string isa;              ///< of the cpu's kernels
+    bool remapped = false;        ///< as RuntimeInfo::remapped
   };
   /// Errors: those of open() when lazy.
   Result<Facts> facts();
@@ -195,7 +205,8 @@ class LAYARD_EXPORT Model {
   /// Without goldens: the model's own goldens.jsonl. `progress(done, total)` may be empty.
   /// A gate that passed on at least 200 rows of weights that are not random, or that failed, is
   /// recorded below Environment::cache_dir for dtype auto; `record` in the JSON says where, or why
-  /// not. Errors: kInvalidRequest (malformed goldens, or none; a model opened with dtype auto).
+  /// not. Errors: kInvalidRequest (malformed goldens, or none; a model opened with dtype auto);
+  /// what is wrong with `goldens` begins with `goldens ` and names the line or case.
   struct ParityReport {
     std::string json;
     bool passed = false;
@@ -212,24 +223,38 @@ class LAYARD_EXPORT Model {
   std::unique_ptr<Impl> impl_;
 };
 
-/// `layard info`: version, platform, what is available, every registered model (or just `model`)
-/// with its pin and where it is. Loads no weights, needs no network.
-/// Errors: kUnsupportedModel; those of an instruction set that cannot be forced.
+/// `layard info`: version, platform, what is available, every registered model (or just `model`;
+/// for `auto` both it chooses between, and its detector) with its pin and where it is. Loads no
+/// weights, needs no network. Errors: kUnsupportedModel; those of an instruction set that cannot be
+/// forced.
 LAYARD_EXPORT Result<std::string> info_json(const Environment& environment, bool local_files_only,
                                             std::string_view model);
 
 /// `layard cache list`: packed weights kept in environment.cache_dir, longest unused first, as
 /// JSON:
 /// {"folder", "bytes", "bytes_max", "files": [{"file", "bytes", "last_used_s", "weights", "isa",
-/// "type", "current"}]}; `current` is whether this build would use the file; `last_used_s` is
-/// seconds since 1970. Errors: kIo.
+/// "type", "current"}], "files_left_out"}; `current` is whether this build would use the file;
+/// `last_used_s` is seconds since 1970. Bounds: 10,000 files are listed; how many more there are is
+/// `files_left_out`, absent where there are none. Errors: kIo.
 LAYARD_EXPORT Result<std::string> cache_list_json(const Environment& environment);
 
 /// `layard cache prune`: removes packed weights, longest unused first, until at most `bytes_max`
-/// remain; a running process keeps what it has mapped. Returns {"removed": [...], "bytes_freed",
-/// "bytes_left"}. Errors: kIo.
+/// remain (0: all); a running process keeps what it has mapped. Returns {"removed": [...],
+/// "removed_left_out", "bytes_freed", "bytes_left"}. Bounds: any number of files is removed, 10,000
+/// are named; how many more went is `removed_left_out`, absent where all are named. Errors: kIo.
 LAYARD_EXPORT Result<std::string> cache_prune_json(const Environment& environment,
                                                    std::uint64_t bytes_max);
+
+/// The short names that ModelOptions::model may be: `starter`, registered names, and those of the
+/// models file. Errors: those of the models file.
+LAYARD_EXPORT Result<std::vector<std::string>> model_names(const Environment& environment);
+
+/// Whether `asked`, a name as ModelOptions::model takes it or `auto`, stands for the same model as
+/// `opened`: by name, alias, repository or the same folder. Touches no network.
+/// Errors: kUnsupportedModel, kIo and others for a name that stands for nothing; those of the
+/// models file.
+LAYARD_EXPORT Result<bool> is_same_model(const Environment& environment, std::string_view asked,
+                                         std::string_view opened);
 
 /// The tokenizer.json of a model that is on this machine. Errors: as Model::open.
 LAYARD_EXPORT Result<std::string> tokenizer_path(const Environment& environment,

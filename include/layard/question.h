@@ -70,6 +70,9 @@ struct Question {
 /// Questions in the order they are answered. Ids are distinct.
 struct QuestionSet {
   std::vector<Question> questions;
+  /// What whoever wrote them should know: members of a definition that nothing reads and that are
+  /// one slip away from one that is read. They come with the answers.
+  std::vector<std::string> warnings = {};
 
   friend bool operator==(const QuestionSet&, const QuestionSet&) = default;
 };
@@ -79,6 +82,9 @@ struct State {
   std::string text;
   /// A conversation (JSON array): when it is too long its newest part is kept, not its start.
   bool keep_end = false;
+  /// `text` is the JSON of a value that is no string. What the model reads is the same; a language
+  /// is read from the texts in it alone.
+  bool json = false;
 
   friend bool operator==(const State&, const State&) = default;
 };
@@ -98,6 +104,8 @@ struct Request {
   QuestionSet questions;
   std::optional<OverflowPolicy> overflow;
   std::optional<std::string> model;
+  /// As QuestionSet::warnings, of the request's own members.
+  std::vector<std::string> warnings = {};
 };
 
 /// Reads and checks questions: an object of id -> definition, or an array of distinct texts, each
@@ -122,7 +130,8 @@ LAYARD_EXPORT Result<State> parse_state(std::string_view json);
 /// Errors: kInvalidRequest for bytes that are not UTF-8 and for JSON over the parser's limits.
 LAYARD_EXPORT Result<State> context_from_text(std::string_view text);
 
-/// Reads one request. Unknown members are ignored.
+/// Reads one request. Unknown members are ignored; one that is a slip away from a known member
+/// gives a warning.
 /// Errors: kInvalidRequest: not an object, both or neither of `state` and `context`, a null state,
 /// no questions, an unknown overflow policy, and everything parse_questions refuses.
 LAYARD_EXPORT Result<Request> parse_request(std::string_view json, const CodecOptions& options);

@@ -7,6 +7,15 @@
 #include <cstdlib>
 
 namespace layard::base {
+namespace {
+
+std::string upper(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return out;
+}
+
+}  // namespace
 
 std::optional<std::string> Env::get_non_empty(std::string_view name) const {
   auto value = get(name);
@@ -49,9 +58,13 @@ std::optional<std::string> FixedEnv::get(std::string_view name) const {
 }
 
 bool is_true_value(std::string_view value) {
-  std::string upper;
-  for (const char c : value) upper += c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  return upper == "1" || upper == "ON" || upper == "YES" || upper == "TRUE";
+  const std::string word = upper(value);
+  return word == "1" || word == "ON" || word == "YES" || word == "TRUE";
+}
+
+bool is_false_value(std::string_view value) {
+  const std::string word = upper(value);
+  return word == "0" || word == "OFF" || word == "NO" || word == "FALSE";
 }
 
 }  // namespace layard::base

@@ -51,4 +51,7 @@ class FixedEnv final : public Env {
 /// Source: huggingface_hub constants (ENV_VARS_TRUE_VALUES).
 bool is_true_value(std::string_view value);
 
+/// Whether `value` switches something off: 0, OFF, NO or FALSE in any case.
+bool is_false_value(std::string_view value);
+
 }  // namespace layard::base

@@ -89,7 +89,7 @@ FileInfo to_info(const struct stat& raw) {
                                      : FileKind::kOther;
   info.size_bytes = static_cast<std::uint64_t>(raw.st_size);
   info.mtime_ns = std::int64_t{raw.st_mtim.tv_sec} * 1'000'000'000 + raw.st_mtim.tv_nsec;
-  info.atime_ns = std::int64_t{raw.st_atim.tv_sec} * 1'000'000'000 + raw.st_atim.tv_nsec;
+  info.ctime_ns = std::int64_t{raw.st_ctim.tv_sec} * 1'000'000'000 + raw.st_ctim.tv_nsec;
   info.inode = raw.st_ino;
   info.owner = raw.st_uid;
   info.mode = raw.st_mode & 07777U;
@@ -117,23 +117,47 @@ class RealFilesystem final : public Filesystem {
     if (!text.ok()) return Error{ErrorCode::kIo, text.error().message};
     return text;
   }
-  Result<std::vector<std::string>> list(const fs::path& folder) override {
-    std::error_code error;
-    std::vector<std::string> names;
-    fs::directory_iterator entry(folder, error);
-    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-      if (names.size() == kEntriesMax) {
-        return Error{ErrorCode::kIo, "'" + folder.string() + "' has more than 100000 entries"};
-      }
-      names.push_back(entry->path().filename().string());
+  Result<std::string> read_private_text(const fs::path& path, std::uint64_t bytes_max) override {
+    LAYARD_ASSIGN(const auto folder, link_stat(path.parent_path()));
+    if (!folder || folder->kind != FileKind::kFolder || !is_private(*folder)) {
+      return Error{ErrorCode::kIo, "'" + path.parent_path().string() +
+                                       "' is not a folder of this user alone (0700)"};
     }
-    if (error) return io_error("list", folder, error);
+    LAYARD_ASSIGN(const ReadOnlyFile file, ReadOnlyFile::open_private(path));
+    auto text = read_text_file(file, bytes_max);
+    if (!text.ok()) return Error{ErrorCode::kIo, text.error().message};
+    return text;
+  }
+  Result<std::vector<std::string>> list(const fs::path& folder) override {
+    std::vector<std::string> names;
+    bool fits = true;
+    LAYARD_TRY(visit_names(folder, [&](const std::string& name) {
+      fits = names.size() < kEntriesMax;
+      if (fits) names.push_back(name);
+      return fits;
+    }));
+    if (!fits) {
+      return Error{ErrorCode::kIo, "'" + folder.string() +
+                                       "' has more than 100000 entries; remove those that do not "
+                                       "belong there"};
+    }
     std::ranges::sort(names);
     return names;
   }
 
   Result<std::unique_ptr<FileWriter>> create(const fs::path& path) override {
     return open_writer(path, O_TRUNC);
+  }
+  Result<std::unique_ptr<FileWriter>> create_private(const fs::path& path) override {
+    LAYARD_TRY(remove(path));
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    const int descriptor = ::open(path.c_str(), flags, S_IRUSR | S_IWUSR);
+    if (descriptor < 0) return io_error("make", path, errno);
+    auto writer = std::make_unique<RealWriter>(descriptor, path);
+    // A umask may have taken the user's own rights.
+    if (::fchmod(descriptor, S_IRUSR | S_IWUSR) != 0)
+      return io_error("set the mode of", path, errno);
+    return std::unique_ptr<FileWriter>(std::move(writer));
   }
   Result<std::unique_ptr<FileWriter>> open_append(const fs::path& path) override {
     return open_writer(path, O_APPEND);
@@ -142,6 +166,17 @@ class RealFilesystem final : public Filesystem {
     std::error_code error;
     fs::create_directories(folder, error);
     return error ? Status(io_error("make folder", folder, error)) : Status();
+  }
+  Status make_private_folder(const fs::path& folder) override {
+    if (folder.has_parent_path()) LAYARD_TRY(make_folders(folder.parent_path()));
+    if (::mkdir(folder.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+      return io_error("make folder", folder, errno);
+    }
+    LAYARD_ASSIGN(const auto info, link_stat(folder));
+    if (info && info->kind == FileKind::kFolder && is_private(*info)) return {};
+    return Error{ErrorCode::kIo, "'" + folder.string() +
+                                     "' must be a folder of this user with mode 0700; change its "
+                                     "mode or remove it"};
   }
   Status rename(const fs::path& from, const fs::path& to) override {
     std::error_code error;
@@ -198,11 +233,30 @@ class RealFilesystem final : public Filesystem {
   }
 };
 
-Status write_and_close(Filesystem& files, const fs::path& path, std::string_view text) {
-  LAYARD_ASSIGN(auto writer, files.create(path));
+enum class Readers : std::uint8_t { kByUmask, kOwner };
+
+Status write_and_close(Filesystem& files, const fs::path& path, std::string_view text,
+                       Readers readers) {
+  LAYARD_ASSIGN(auto writer,
+                readers == Readers::kOwner ? files.create_private(path) : files.create(path));
   LAYARD_TRY(writer->write(std::as_bytes(std::span(text))));
   LAYARD_TRY(writer->sync());
   return writer->close();
+}
+
+Status write_and_rename(Filesystem& files, const fs::path& path, std::string_view text,
+                        Readers readers) {
+  // Process and number keep writers apart; each writes a whole file, the later rename wins.
+  static std::atomic<std::uint64_t> number{0};
+  const fs::path beside =
+      path.string() + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(number++);
+  Status status = write_and_close(files, beside, text, readers);
+  if (status.ok()) status = files.rename(beside, path);
+  if (!status.ok()) {
+    // The first error is the one to report.
+    (void)files.remove(beside);
+  }
+  return status;
 }
 
 }  // namespace
@@ -211,22 +265,16 @@ bool is_private(const FileInfo& info) {
   return info.owner == ::geteuid() && (info.mode & 077U) == 0;
 }
 
-Status make_private_folder(const fs::path& folder) {
-  if (folder.has_parent_path()) LAYARD_TRY(real_filesystem().make_folders(folder.parent_path()));
-  if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
-    return io_error("make folder", folder, errno);
+Status visit_names(const fs::path& folder, const std::function<bool(const std::string&)>& visit) {
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (!visit(entry->path().filename().string())) return {};
   }
-  LAYARD_ASSIGN(const auto info, real_filesystem().link_stat(folder));
-  if (info && info->kind == FileKind::kFolder && is_private(*info)) return {};
-  return Error{ErrorCode::kIo, "'" + folder.string() +
-                                   "' must be a folder of this user with mode 0700; change its "
-                                   "mode or remove it"};
+  return error ? Status(io_error("list", folder, error)) : Status();
 }
 
-void mark_used(const fs::path& path) {
-  const timespec times[2] = {{0, UTIME_NOW}, {0, UTIME_OMIT}};
-  ::utimensat(AT_FDCWD, path.c_str(), times, 0);
-}
+void mark_used(const fs::path& path) { ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0); }
 
 Filesystem& real_filesystem() {
   static RealFilesystem files;  // has no state, so sharing it is safe
@@ -234,17 +282,11 @@ Filesystem& real_filesystem() {
 }
 
 Status write_atomically(Filesystem& files, const fs::path& path, std::string_view text) {
-  // Process and number keep writers apart; each writes a whole file, the later rename wins.
-  static std::atomic<std::uint64_t> number{0};
-  const fs::path beside =
-      path.string() + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(number++);
-  Status status = write_and_close(files, beside, text);
-  if (status.ok()) status = files.rename(beside, path);
-  if (!status.ok()) {
-    // The first error is the one to report.
-    (void)files.remove(beside);
-  }
-  return status;
+  return write_and_rename(files, path, text, Readers::kByUmask);
+}
+
+Status write_private_atomically(Filesystem& files, const fs::path& path, std::string_view text) {
+  return write_and_rename(files, path, text, Readers::kOwner);
 }
 
 }  // namespace layard::base

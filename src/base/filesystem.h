@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -26,9 +27,10 @@ enum class FileKind : std::uint8_t { kFile, kFolder, kLink, kOther };
 struct FileInfo {
   FileKind kind = FileKind::kFile;
   std::uint64_t size_bytes = 0;
-  /// Last change of the content and last use, nanoseconds since 1970.
+  /// Last change of the content, and of anything about the file, nanoseconds since 1970. Programs
+  /// can set the first to what they like; the second is the system's own.
   std::int64_t mtime_ns = 0;
-  std::int64_t atime_ns = 0;
+  std::int64_t ctime_ns = 0;
   std::uint64_t inode = 0;
   std::uint32_t owner = 0;  ///< user id
   std::uint32_t mode = 0;   ///< permission bits, 0 to 07777
@@ -64,14 +66,24 @@ class Filesystem {
   /// A file's text. Errors: kIo, also when it has more than `bytes_max` bytes.
   virtual Result<std::string> read_text(const std::filesystem::path& path,
                                         std::uint64_t bytes_max) = 0;
+  /// The same, of a file that is this user's alone (0600, no link) in a folder that is (0700):
+  /// nobody else can have put the text there. Errors: kIo, also for any other file.
+  virtual Result<std::string> read_private_text(const std::filesystem::path& path,
+                                                std::uint64_t bytes_max) = 0;
   /// Names in a folder, sorted; at most 100,000, else kIo.
   virtual Result<std::vector<std::string>> list(const std::filesystem::path& folder) = 0;
 
   /// A new or emptied file.
   virtual Result<std::unique_ptr<FileWriter>> create(const std::filesystem::path& path) = 0;
+  /// A new file, open to this user alone (0600), in the place of whatever file was there.
+  virtual Result<std::unique_ptr<FileWriter>> create_private(const std::filesystem::path& path) = 0;
   /// A file written on at its end, made when absent.
   virtual Result<std::unique_ptr<FileWriter>> open_append(const std::filesystem::path& path) = 0;
   virtual Status make_folders(const std::filesystem::path& folder) = 0;
+  /// Makes `folder` with access for its user alone (0700), and what is above it as make_folders()
+  /// does, where it does not exist. Errors: kIo; kIo also when a folder there belongs to another
+  /// user or is open to others.
+  virtual Status make_private_folder(const std::filesystem::path& folder) = 0;
   /// Replaces a file or an empty folder at `to`.
   virtual Status rename(const std::filesystem::path& from, const std::filesystem::path& to) = 0;
   /// Makes `link` point to `target` (kept as written). Errors: kIo, also when `link` exists.
@@ -91,12 +103,13 @@ class Filesystem {
 /// Whether `info` is of this process's user and open to nobody else.
 bool is_private(const FileInfo& info);
 
-/// Makes `folder` (and what is above it) with access for its user alone, where it does not exist.
-/// Errors: kIo; kIo also when a folder there belongs to another user or is open to others.
-Status make_private_folder(const std::filesystem::path& folder);
+/// Calls `visit` with the names in a folder of the operating system, as they come, in memory that
+/// does not grow with their number, until it returns false. Names that are removed or made
+/// meanwhile may be missing. Errors: kIo.
+Status visit_names(const std::filesystem::path& folder,
+                   const std::function<bool(const std::string&)>& visit);
 
-/// Sets the time of last use to now and leaves the time of change. A file that cannot be touched
-/// keeps its times.
+/// Sets a file's times to now. One that cannot be touched keeps its times.
 void mark_used(const std::filesystem::path& path);
 
 /// The operating system's files.
@@ -106,5 +119,9 @@ Filesystem& real_filesystem();
 /// synced, then renamed. Errors: kIo; nothing is left beside `path`.
 Status write_atomically(Filesystem& files, const std::filesystem::path& path,
                         std::string_view text);
+
+/// The same, with mode 0600 from the start.
+Status write_private_atomically(Filesystem& files, const std::filesystem::path& path,
+                                std::string_view text);
 
 }  // namespace layard::base

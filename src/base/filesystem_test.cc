@@ -4,8 +4,11 @@
 #include <sys/resource.h>
 
 #include <csignal>
+#include <cstring>
 #include <memory>
+#include <set>
 
+#include "base/mapped_file.h"
 #include "support/failing_filesystem.h"
 #include "support/memory_filesystem.h"
 #include "support/temp_dir.h"
@@ -139,6 +142,57 @@ TEST_P(FilesystemTest, AtomicWriteSurvivesEveryFailure) {
   }
   EXPECT_GT(operation, 4);
   EXPECT_EQ(text("f"), "new content");
+}
+
+TEST_P(FilesystemTest, PrivateFilesAreThisUsersAlone) {
+  ASSERT_TRUE(files().make_private_folder(at("own")).ok());
+  ASSERT_TRUE(files().make_private_folder(at("own")).ok());
+  ASSERT_TRUE(write_private_atomically(files(), at("own/f"), "one").ok());
+  ASSERT_TRUE(write_private_atomically(files(), at("own/f"), "two").ok());
+  EXPECT_EQ((*files().stat(at("own")))->mode, 0700U);
+  EXPECT_EQ((*files().stat(at("own/f")))->mode, 0600U);
+  EXPECT_EQ(*files().read_private_text(at("own/f"), 3), "two");
+  EXPECT_EQ(files().list(at("own"))->size(), 1U);
+  EXPECT_FALSE(files().read_private_text(at("own/f"), 2).ok());
+  EXPECT_FALSE(files().read_private_text(at("own/none"), 3).ok());
+  put("own/open", "two");  // by umask: others may read it
+  EXPECT_FALSE(files().read_private_text(at("own/open"), 3).ok());
+  ASSERT_TRUE(files().make_link("f", at("own/link")).ok());
+  EXPECT_FALSE(files().read_private_text(at("own/link"), 3).ok());
+  ASSERT_TRUE(files().make_folders(at("open")).ok());
+  ASSERT_TRUE(write_private_atomically(files(), at("open/f"), "two").ok());
+  EXPECT_FALSE(files().read_private_text(at("open/f"), 3).ok());
+  const Status refused = files().make_private_folder(at("open"));
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kIo);
+  EXPECT_FALSE(files().make_private_folder(at("own/f")).ok());
+}
+
+// A private file is made anew: what has the old one open or mapped keeps its content.
+TEST(RealFilesystem, PrivateFilesAreNeverRewrittenInPlace) {
+  const testing::TempDir folder;
+  testing::write_file(folder / "f", "old");
+  const auto mapped = ReadOnlyFile::open(folder / "f")->map();
+  ASSERT_TRUE(mapped.ok());
+  const auto writer = real_filesystem().create_private(folder / "f");
+  ASSERT_TRUE(writer.ok());
+  EXPECT_EQ(std::memcmp(mapped->bytes().data(), "old", 3), 0);
+  EXPECT_EQ((*real_filesystem().stat(folder / "f"))->mode, 0600U);
+}
+
+TEST(RealFilesystem, VisitsNamesUntilTold) {
+  const testing::TempDir folder;
+  for (const char* name : {"a", "b", "c"}) testing::write_file(folder / name, "");
+  std::set<std::string> seen;
+  ASSERT_TRUE(visit_names(folder.path(), [&](const std::string& name) {
+                return seen.insert(name).second;
+              }).ok());
+  EXPECT_EQ(seen, (std::set<std::string>{"a", "b", "c"}));
+  int count = 0;
+  ASSERT_TRUE(visit_names(folder.path(), [&](const std::string&) { return ++count < 2; }).ok());
+  EXPECT_EQ(count, 2);
+  EXPECT_EQ(visit_names(folder / "none", [](const std::string&) { return true; }).error().code,
+            ErrorCode::kIo);
 }
 
 INSTANTIATE_TEST_SUITE_P(Both, FilesystemTest, ::testing::Bool(), [](const auto& row) {

@@ -110,6 +110,9 @@ struct JsonLimits {
   std::size_t nodes_max = std::size_t{4} << 20;
   /// Members of one object; applies to parse_json only, events carry no object.
   std::size_t members_max = 65536;
+  /// Takes `Infinity` and `-Infinity` as numbers: write_json writes those (as Python does) for a
+  /// number that is out of a double's range. Only for text that write_json wrote.
+  bool infinities = false;
 };
 
 /// Receives the events of one parse in document order. Returning false stops it: parse_json_events
@@ -130,8 +133,9 @@ class JsonHandler {
 };
 
 /// Parses a whole document (a leading byte-order mark is allowed, trailing text is not).
-/// Errors: kInvalidRequest with the JSON pointer of the place: not JSON, invalid UTF-8, unpaired
-/// surrogate escapes, NaN or Infinity, over a limit, an integer of more than 4,300 digits.
+/// Errors: kInvalidRequest. For what is not JSON (also invalid UTF-8, unpaired surrogate escapes,
+/// NaN, Infinity): line, column and JSON pointer of the place, and what was most likely meant. Over
+/// a limit, or an integer of more than 4,300 digits: the JSON pointer.
 /// Source: RFC 8259; the digit bound is CPython 3.11's.
 Result<JsonValue> parse_json(std::string_view text, const JsonLimits& limits);
 
@@ -145,8 +149,8 @@ enum class JsonStyle : std::uint8_t {
   kIndent1,  // json.dumps(v, ensure_ascii=False, indent=1)
 };
 
-/// Writes `value`; non-ASCII is kept, floats are Python's repr, `/` and U+007F are not escaped.
-/// Source: CPython 3.11 json.encoder.
+/// Writes `value`: non-ASCII kept, bytes of a text that are no UTF-8 as U+FFFD, floats as Python's
+/// repr, `/` and U+007F not escaped. Source: CPython 3.11 json.encoder.
 std::string write_json(const JsonValue& value, JsonStyle style);
 
 /// A JSON string literal of `text` with quotes, non-ASCII kept.

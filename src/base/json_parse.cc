@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/json_fault.h"
 
 namespace layard::base {
 namespace {
@@ -52,6 +53,17 @@ std::string_view trim_token(std::string_view token) {
   return token;
 }
 
+// The refusal of a text that is not JSON: where, and what was most likely meant. `otherwise` is
+// what is said where the search for the fault comes back without one.
+Error not_json(std::string_view text, const JsonLimits& limits, const std::string& otherwise) {
+  const auto fault = find_json_fault(text, limits.depth_max);
+  if (!fault) return {ErrorCode::kInvalidRequest, otherwise};
+  const std::string place =
+      "line " + std::to_string(fault->line) + ", column " + std::to_string(fault->column);
+  const std::string pointer = fault->pointer.empty() ? "" : " (" + fault->pointer + ")";
+  return {ErrorCode::kInvalidRequest, "JSON at " + place + pointer + ": " + fault->what};
+}
+
 // Walks one document with simdjson's on-demand API and reports events. Open containers are kept in
 // a vector, each with its iterator: the depth of a text costs memory, never the caller's stack.
 class Walker {
@@ -70,7 +82,7 @@ class Walker {
       while (!stopped_ && !path_.empty()) {
         LAYARD_TRY(path_.back().is_object ? step_object() : step_array());
       }
-      if (!stopped_ && !at_end(document)) return fail("unexpected text after the JSON document");
+      if (!stopped_ && !at_end(document)) return malformed("unexpected text after the document");
       return {};
     }
     return visit_root_scalar(document, type);
@@ -83,7 +95,7 @@ class Walker {
     bool is_object;
     bool started = false;
     std::size_t index = 0;
-    std::string_view key = {};
+    std::string_view key = {};  // without data() until one was read
     ondemand::object_iterator field = {};
     ondemand::array_iterator element = {};
   };
@@ -93,7 +105,7 @@ class Walker {
       std::string_view text;
       if (const auto error = document.get_string().get(text)) return fail_parse(error);
       // A root string leaves the cursor behind it: anything more is trailing text.
-      if (!at_end(document)) return fail("unexpected text after the JSON document");
+      if (!at_end(document)) return malformed("unexpected text after the document");
       stopped_ = !handler_.on_string(text);
       return {};
     }
@@ -168,8 +180,8 @@ class Walker {
       return {};
     }
     auto field = *frame.field;
+    frame.key = {};
     if (frame.index++ == limits_.members_max) {
-      frame.key = {};
       return fail("more than " + std::to_string(limits_.members_max) + " members");
     }
     std::string_view key;
@@ -212,14 +224,8 @@ class Walker {
 
   Status number(std::string_view token) {
     bool integer = false;
-    if (!is_json_number(token, integer)) {
-      const std::string shown(token.substr(0, 20));
-      if (shown.starts_with("NaN") || shown.starts_with("Infinity") ||
-          shown.starts_with("-Infinity")) {
-        return fail("NaN and Infinity are not JSON; send a number, a string or null");
-      }
-      return fail("not a JSON value");
-    }
+    const bool infinity = limits_.infinities && (token == "Infinity" || token == "-Infinity");
+    if (!infinity && !is_json_number(token, integer)) return malformed("not a JSON value");
     if (integer && token.size() - (token.starts_with('-') ? 1 : 0) > kIntegerDigitsMax) {
       return fail("an integer of more than 4300 digits");
     }
@@ -228,10 +234,11 @@ class Walker {
   }
 
   Error fail_parse(simdjson::error_code error) const {
-    if (error == simdjson::STRING_ERROR) {
-      return fail("a bad escape or an unpaired surrogate escape in a string");
-    }
-    return fail("not valid JSON (" + std::string(simdjson::error_message(error)) + ")");
+    return malformed("not valid JSON (" + std::string(simdjson::error_message(error)) + ")");
+  }
+
+  Error malformed(const std::string& what) const {
+    return not_json(text_, limits_, fail(what).message);
   }
 
   Error fail(const std::string& what) const {
@@ -242,6 +249,8 @@ class Walker {
     std::string text;
     // Deep paths are cut: the first levels tell where to look.
     for (std::size_t i = 0; i < path_.size() && i < 16; ++i) {
+      const bool none = path_[i].is_object ? path_[i].key.data() == nullptr : !path_[i].started;
+      if (none) break;  // the fault is that of the container itself
       text += '/';
       if (path_[i].is_object) {
         text += path_[i].key.substr(0, 64);
@@ -334,8 +343,8 @@ Status walk(std::string_view text, const JsonLimits& limits, JsonHandler& handle
   ondemand::parser parser;
   ondemand::document document;
   if (const auto error = parser.iterate(padded).get(document)) {
-    return Error{ErrorCode::kInvalidRequest,
-                 std::string("not valid JSON (") + simdjson::error_message(error) + ")"};
+    return not_json(text, limits,
+                    std::string("not valid JSON (") + simdjson::error_message(error) + ")");
   }
   return Walker(text, limits, handler).run(document);
 }

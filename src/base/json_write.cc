@@ -3,16 +3,28 @@
 
 #include "base/json.h"
 #include "base/python_number.h"
+#include "base/utf8.h"
 
 namespace layard::base {
 namespace {
 
+// A text that was not parsed, such as a path, may hold any bytes: what is not UTF-8 becomes U+FFFD,
+// as JSON cannot hold it.
 void append_escaped(std::string& out, std::string_view text) {
   constexpr std::string_view kHex = "0123456789abcdef";
   out.push_back('"');
   std::size_t plain = 0;  // start of the run not written yet
   for (std::size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
+    if (c >= 0x80) {
+      const Utf8Step step = decode_utf8(text, i);
+      i += step.bytes - 1;
+      if (step.bytes > 1) continue;
+      out.append(text, plain, i - plain);
+      append_utf8(out, step.code_point);
+      plain = i + 1;
+      continue;
+    }
     if (c >= 0x20 && c != '"' && c != '\\') continue;
     out.append(text, plain, i - plain);
     plain = i + 1;

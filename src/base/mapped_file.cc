@@ -38,8 +38,17 @@ void MappedFile::forget_pages() const noexcept {
 }
 
 Result<ReadOnlyFile> ReadOnlyFile::open(const std::filesystem::path& path) {
+  return open(path, Access::kAnybody);
+}
+
+Result<ReadOnlyFile> ReadOnlyFile::open_private(const std::filesystem::path& path) {
+  return open(path, Access::kThisUserOnly);
+}
+
+Result<ReadOnlyFile> ReadOnlyFile::open(const std::filesystem::path& path, Access access) {
   // O_NONBLOCK: a pipe put where a file belongs must not make the reader wait for a writer.
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const int no_links = access == Access::kThisUserOnly ? O_NOFOLLOW : 0;
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | no_links);
   if (descriptor < 0) return io_error(path, "open", errno);
   struct stat info {};
   if (::fstat(descriptor, &info) != 0) {
@@ -50,6 +59,11 @@ Result<ReadOnlyFile> ReadOnlyFile::open(const std::filesystem::path& path) {
   if (!S_ISREG(info.st_mode)) {
     ::close(descriptor);
     return Error{ErrorCode::kIo, "'" + path.string() + "' is not a regular file"};
+  }
+  const bool is_private = info.st_uid == ::geteuid() && (info.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+  if (access == Access::kThisUserOnly && !is_private) {
+    ::close(descriptor);
+    return Error{ErrorCode::kIo, "'" + path.string() + "' is not a file of this user alone (0600)"};
   }
   return ReadOnlyFile(descriptor, static_cast<std::uint64_t>(info.st_size), path);
 }
@@ -68,6 +82,13 @@ ReadOnlyFile& ReadOnlyFile::operator=(ReadOnlyFile&& other) noexcept {
 
 ReadOnlyFile::~ReadOnlyFile() {
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool ReadOnlyFile::is_same_file(int descriptor) const {
+  struct stat here {};
+  struct stat there {};
+  return ::fstat(descriptor_, &here) == 0 && ::fstat(descriptor, &there) == 0 &&
+         here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
 Status ReadOnlyFile::read_at(std::uint64_t offset, std::span<std::byte> out) const {
@@ -94,14 +115,28 @@ Result<MappedFile> ReadOnlyFile::map() const {
   const auto size = static_cast<std::size_t>(size_bytes_);
   void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor_, 0);
   if (data == MAP_FAILED) return io_error(path_, "map", errno);
-  return MappedFile(static_cast<const std::byte*>(data), size);
+  MappedFile mapped(static_cast<const std::byte*>(data), size);
+  // What is missing by now would end the process at its first use.
+  struct stat info {};
+  if (::fstat(descriptor_, &info) != 0) return io_error(path_, "examine", errno);
+  if (static_cast<std::uint64_t>(info.st_size) < size_bytes_) {
+    return Error{ErrorCode::kIo, "'" + path_.string() + "' became shorter while it was opened: " +
+                                     std::to_string(info.st_size) + " of " +
+                                     std::to_string(size_bytes_) +
+                                     " bytes are left; replace files by rename and try again"};
+  }
+  return mapped;
 }
 
 Result<std::string> read_text_file(const std::filesystem::path& path, std::uint64_t bytes_max) {
   LAYARD_ASSIGN(const ReadOnlyFile file, ReadOnlyFile::open(path));
+  return read_text_file(file, bytes_max);
+}
+
+Result<std::string> read_text_file(const ReadOnlyFile& file, std::uint64_t bytes_max) {
   if (file.size_bytes() > bytes_max) {
     return Error{ErrorCode::kArtifactIntegrity,
-                 "'" + path.string() + "' has " + std::to_string(file.size_bytes()) +
+                 "'" + file.path().string() + "' has " + std::to_string(file.size_bytes()) +
                      " bytes, more than the " + std::to_string(bytes_max) + " allowed for it"};
   }
   std::string text(static_cast<std::size_t>(file.size_bytes()), '\0');

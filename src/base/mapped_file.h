@@ -2,8 +2,9 @@
 ///
 /// Invariants: nothing is allocated or mapped from a size the file itself claims; a mapping is
 /// private and read-only. A file that another process shortens while it is mapped makes reads of
-/// the lost pages fail with SIGBUS, as for every mapped file: checkpoints are replaced by rename,
-/// never rewritten in place.
+/// the lost pages fail with SIGBUS, as for every mapped file; no check can prevent that. So what is
+/// mapped is never rewritten or shortened in place by us: files are replaced by rename and removed
+/// by unlink, and a mapping keeps the old content. docs/checkpoints.md asks the same of others.
 /// Thread-safety: a ReadOnlyFile is used by one thread at a time; MappedFile bytes are immutable.
 #pragma once
 
@@ -47,6 +48,9 @@ class ReadOnlyFile {
   /// Errors: kIo when `path` is absent, unreadable or not a regular file (a folder, a device, a
   /// pipe); opening never blocks.
   static Result<ReadOnlyFile> open(const std::filesystem::path& path);
+  /// The same, of a file that is this user's and open to nobody else. Errors: kIo also for a link
+  /// and for any other file.
+  static Result<ReadOnlyFile> open_private(const std::filesystem::path& path);
 
   ReadOnlyFile(ReadOnlyFile&& other) noexcept;
   ReadOnlyFile& operator=(ReadOnlyFile&& other) noexcept;
@@ -54,16 +58,24 @@ class ReadOnlyFile {
   ReadOnlyFile& operator=(const ReadOnlyFile&) = delete;
   ~ReadOnlyFile();
 
+  /// Whether `descriptor` is open on the very same file.
+  bool is_same_file(int descriptor) const;
+
+  const std::filesystem::path& path() const noexcept { return path_; }
+
   /// Bytes when it was opened.
   std::uint64_t size_bytes() const noexcept { return size_bytes_; }
 
   /// Fills `out` from `offset`. Errors: kIo, also when the file ends before `out` is full.
   Status read_at(std::uint64_t offset, std::span<std::byte> out) const;
 
-  /// Maps all size_bytes() bytes. The mapping outlives this object. Errors: kIo.
+  /// Maps all size_bytes() bytes. The mapping outlives this object. Errors: kIo, also when the
+  /// file has become shorter since it was opened.
   Result<MappedFile> map() const;
 
  private:
+  enum class Access : std::uint8_t { kAnybody, kThisUserOnly };
+  static Result<ReadOnlyFile> open(const std::filesystem::path& path, Access access);
   ReadOnlyFile(int descriptor, std::uint64_t size_bytes, std::filesystem::path path)
       : descriptor_(descriptor), size_bytes_(size_bytes), path_(std::move(path)) {}
 
@@ -75,5 +87,6 @@ class ReadOnlyFile {
 /// The whole text of a file of at most `bytes_max` bytes.
 /// Errors: kIo when it cannot be read, kArtifactIntegrity when it is larger.
 Result<std::string> read_text_file(const std::filesystem::path& path, std::uint64_t bytes_max);
+Result<std::string> read_text_file(const ReadOnlyFile& file, std::uint64_t bytes_max);
 
 }  // namespace layard::base

@@ -1,7 +1,9 @@
 #include "base/mapped_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -32,6 +34,57 @@ TEST(MappedFile, BytesOutliveTheDescriptorAndMoves) {
   }
   const MappedFile moved = std::move(mapped);
   EXPECT_EQ(text_of(moved.bytes()), "hello");
+}
+
+// A name may lead to another file than the one that was opened before.
+TEST(MappedFile, TheVerySameFile) {
+  const TempDir folder;
+  write_file(folder / "f", "hello");
+  write_file(folder / "g", "hello");
+  const int descriptor = ::open((folder / "f").c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(descriptor, 0);
+  auto same = ReadOnlyFile::open(folder / "f");
+  auto other = ReadOnlyFile::open(folder / "g");
+  ASSERT_TRUE(same.ok() && other.ok());
+  EXPECT_TRUE(same->is_same_file(descriptor));
+  EXPECT_FALSE(other->is_same_file(descriptor));
+  EXPECT_FALSE(same->is_same_file(-1));
+  ::close(descriptor);
+}
+
+TEST(MappedFile, PrivateMeansThisUserAlone) {
+  const TempDir folder;
+  write_file(folder / "f", "hello");
+  const auto check = [&](const char* name, mode_t mode, bool opens) {
+    ASSERT_EQ(::chmod((folder / "f").c_str(), mode), 0);
+    EXPECT_EQ(ReadOnlyFile::open_private(folder / name).ok(), opens) << name << " " << mode;
+    EXPECT_TRUE(ReadOnlyFile::open(folder / name).ok());
+  };
+  std::filesystem::create_symlink("f", folder / "link");
+  check("f", 0600, true);
+  check("f", 0400, true);
+  check("f", 0640, false);
+  check("f", 0602, false);
+  check("link", 0600, false);
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a file to another user";
+  ASSERT_EQ(::chown((folder / "f").c_str(), 4711, 4711), 0);
+  check("f", 0600, false);
+}
+
+// A page that is gone would be a signal at its first use, not an error.
+TEST(MappedFile, ShortenedBeforeItIsMapped) {
+  const TempDir folder;
+  write_file(folder / "f", std::string(10'000, 'x'));
+  const auto file = ReadOnlyFile::open(folder / "f");
+  ASSERT_TRUE(file.ok());
+  ASSERT_EQ(::truncate((folder / "f").c_str(), 5000), 0);
+  const auto mapped = file->map();
+  ASSERT_FALSE(mapped.ok());
+  EXPECT_EQ(mapped.error().code, ErrorCode::kIo);
+  EXPECT_NE(mapped.error().message.find("5000 of 10000 bytes are left"), std::string::npos)
+      << mapped.error().message;
+  ASSERT_EQ(::truncate((folder / "f").c_str(), 20'000), 0);  // longer does no harm
+  EXPECT_EQ(file->map()->bytes().size(), 10'000U);
 }
 
 TEST(MappedFile, EmptyFile) {

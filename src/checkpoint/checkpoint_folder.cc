@@ -1,9 +1,10 @@
 #include "checkpoint/checkpoint_folder.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
-#include <system_error>
 
+#include "base/filesystem.h"
 #include "base/mapped_file.h"
 
 namespace layard::checkpoint {
@@ -11,14 +12,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_file(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
-}
-
-bool is_folder(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
+// What is there, or nothing; an error where that cannot be seen.
+Result<std::optional<base::FileKind>> kind_of(const fs::path& path) {
+  LAYARD_ASSIGN(const auto info, base::real_filesystem().stat(path));
+  return info ? std::optional(info->kind) : std::nullopt;
 }
 
 Error unsupported(std::string message) {
@@ -38,12 +35,6 @@ Status check_groups(const SafetensorsFile& weights, const fs::path& folder) {
   return {};
 }
 
-Result<std::string> read_tokenizer_config(const CheckpointFiles& files) {
-  std::error_code ignored;
-  if (!fs::exists(files.tokenizer_config, ignored)) return std::string("{}");
-  return base::read_text_file(files.tokenizer_config, kTokenizerConfigBytesMax);
-}
-
 }  // namespace
 
 CheckpointFiles CheckpointFiles::in(const fs::path& folder) {
@@ -57,14 +48,21 @@ CheckpointFiles CheckpointFiles::in(const fs::path& folder) {
 
 Status CheckpointFiles::check_present() const {
   const std::string name = folder.string();
-  if (!is_folder(folder)) {
+  LAYARD_ASSIGN(const auto kind, kind_of(folder));
+  if (!kind) {
     return Error{ErrorCode::kIo, "Local model path not found: '" + name +
                                      "'. Check that the directory exists and that training saved "
                                      "the model successfully."};
   }
+  if (*kind != base::FileKind::kFolder) {
+    return Error{ErrorCode::kIo,
+                 "'" + name + "' is not a folder; name a folder in the published layout"};
+  }
   std::string missing;
-  for (const fs::path* file : {&agent_config, &weights, &encoder_config, &tokenizer}) {
-    if (is_file(*file)) continue;
+  for (const fs::path* file :
+       {&agent_config, &weights, &encoder_config, &tokenizer, &tokenizer_config}) {
+    LAYARD_ASSIGN(const auto found, kind_of(*file));
+    if (found == base::FileKind::kFile) continue;
     missing += (missing.empty() ? "'" : ", '") + file->lexically_relative(folder).string() + "'";
   }
   if (missing.empty()) return {};
@@ -85,7 +83,8 @@ Result<CheckpointFolder> CheckpointFolder::open(const fs::path& folder) {
   config.option_layout = layout;
   LAYARD_ASSIGN(std::string encoder_config,
                 base::read_text_file(files.encoder_config, kEncoderConfigBytesMax));
-  LAYARD_ASSIGN(std::string tokenizer_config, read_tokenizer_config(files));
+  LAYARD_ASSIGN(std::string tokenizer_config,
+                base::read_text_file(files.tokenizer_config, kTokenizerConfigBytesMax));
   LAYARD_ASSIGN(SafetensorsFile weights, SafetensorsFile::open(files.weights));
   LAYARD_TRY(check_groups(weights, folder));
   LAYARD_TRY(read_temperatures(json, name, config));

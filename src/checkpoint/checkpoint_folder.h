@@ -26,9 +26,9 @@ struct CheckpointFiles {
 
   static CheckpointFiles in(const std::filesystem::path& folder);
 
-  /// Looks whether the folder and all files but tokenizer_config.json, which may be absent, are
-  /// there: cheap, and before anything is read.
-  /// Errors: kIo (no such folder), kUnsupportedModel naming every file that is missing.
+  /// Looks whether the folder and all files are there: cheap, and before anything is read.
+  /// Errors: kIo (no such folder, no folder, one that may not be looked into), kUnsupportedModel
+  /// naming every file that is missing.
   Status check_present() const;
 };
 
@@ -39,7 +39,7 @@ struct CheckpointFolder {
   /// Raw text of encoder/config.json, for the encoder room.
   std::string encoder_config;
   /// Raw text of tokenizer/tokenizer_config.json, either spelling of upstream's repair; read, never
-  /// written. "{}" when the file is absent.
+  /// written.
   std::string tokenizer_config;
   SafetensorsFile weights;
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/ordinary_user.h"
 #include "support/shared_dir.h"
 #include "support/temp_dir.h"
 #include "support/tiny_checkpoint.h"
@@ -79,12 +80,14 @@ TEST(CheckpointFolder, MissingFilesAreNamedTogether) {
   // Before what is wrong in a file that is there.
   write_file(folder / "rl_agent_config.json", "{");
   check_error(folder, ErrorCode::kUnsupportedModel,
-              start + "'model.safetensors', 'encoder/config.json', 'tokenizer/tokenizer.json'. ");
+              start +
+                  "'model.safetensors', 'encoder/config.json', 'tokenizer/tokenizer.json', "
+                  "'tokenizer/tokenizer_config.json'. ");
   std::filesystem::remove(folder / "rl_agent_config.json");
   check_error(folder, ErrorCode::kUnsupportedModel,
               start +
                   "'rl_agent_config.json', 'model.safetensors', 'encoder/config.json', "
-                  "'tokenizer/tokenizer.json'. ");
+                  "'tokenizer/tokenizer.json', 'tokenizer/tokenizer_config.json'. ");
 }
 
 TEST(CheckpointFolder, DamagedFiles) {
@@ -98,7 +101,7 @@ TEST(CheckpointFolder, DamagedFiles) {
   check_error(folder.path(), ErrorCode::kArtifactIntegrity, "rl_agent_config.json");
 }
 
-TEST(CheckpointFolder, TokenizerConfigIsOptionalAndNeverWritten) {
+TEST(CheckpointFolder, TokenizerConfigIsNeverWritten) {
   const TempDir folder;
   testing::write_tiny_checkpoint(folder.path(), {});
   const std::string before =
@@ -106,10 +109,30 @@ TEST(CheckpointFolder, TokenizerConfigIsOptionalAndNeverWritten) {
   write_file(folder / "tokenizer/tokenizer_config.json", before);
   ASSERT_TRUE(CheckpointFolder::open(folder.path()).ok());
   EXPECT_EQ(testing::read_file(folder / "tokenizer/tokenizer_config.json"), before);
-  std::filesystem::remove(folder / "tokenizer/tokenizer_config.json");
-  const auto opened = CheckpointFolder::open(folder.path());
-  ASSERT_TRUE(opened.ok()) << opened.error().message;
-  EXPECT_EQ(opened->tokenizer_config, "{}");
+}
+
+TEST(CheckpointFolder, WhatIsNoFolderSaysSo) {
+  const TempDir folder;
+  write_file(folder / "file", "x");
+  check_error(folder / "file", ErrorCode::kIo, "'" + (folder / "file").string() + "' is not a fol");
+  check_error("/dev/null", ErrorCode::kIo, "'/dev/null' is not a folder");
+}
+
+// What may not be looked at is not missing.
+TEST(CheckpointFolder, PermissionDeniedIsSaid) {
+  const auto check = [](const std::string& locked_folder) {
+    const TempDir folder;
+    testing::write_tiny_checkpoint(folder / "m", {});
+    std::filesystem::permissions(folder.path(), std::filesystem::perms(0755));
+    const testing::Locked locked(folder / locked_folder);
+    const testing::OrdinaryUser user;
+    if (!user.is_ordinary()) GTEST_SKIP() << "root cannot become another user here";
+    check_error(folder / "m", ErrorCode::kIo, "Permission denied");
+    check_error(folder / "m", ErrorCode::kIo, (folder / locked_folder).string());
+  };
+  check("m");
+  check("m/encoder");
+  check("m/tokenizer");
 }
 
 TEST(CheckpointFolder, SharedCheckpoints) {

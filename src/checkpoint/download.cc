@@ -2,8 +2,11 @@
 #include <memory>
 #include <set>
 
+#include "base/sha256.h"
 #include "checkpoint/file_download.h"
 #include "checkpoint/hub.h"
+#include "checkpoint/hub_url.h"
+#include "checkpoint/remote_json.h"
 #include "checkpoint/verified_file.h"
 
 namespace layard::checkpoint {
@@ -29,11 +32,13 @@ class Download {
     LAYARD_TRY(files_.make_folders(paths_.blobs));
     LAYARD_ASSIGN(const auto lock, wait_for_lock());
     const auto ready = find_cached(spec_, access_);
-    if (ready.ok() && *ready) return **ready;
+    if (ready.ok() && *ready && !access_.refetch_unpinned) return **ready;
     if (!ready.ok() && ready.error().code != ErrorCode::kArtifactRevision) return ready.error();
     LAYARD_TRY(check_room());
+    LAYARD_TRY(claim_origin());
     for (const RemoteFile& file : spec_.files) LAYARD_TRY(stage(file));
     LAYARD_TRY(publish());
+    (void)files_.remove(origin_path());  // nothing staged is left that it could speak of
     return paths_.snapshot;
   }
 
@@ -60,12 +65,29 @@ class Download {
     }
   }
 
+  fs::path origin_path() const {
+    return paths_.blobs / ("layard-" + spec_.revision.substr(0, 12) + ".origin");
+  }
+
+  // What an earlier attempt got from another server is kept only where a hash vouches for it: a
+  // mirror that answers nonsense must not end up in a checkpoint that a good one completes.
+  Status claim_origin() {
+    const std::string origin = base::sha256_hex(access_.options.endpoint);
+    const auto known = files_.read_text(origin_path(), origin.size());
+    if (known.ok() && *known == origin && !access_.refetch_unpinned) return {};
+    for (const RemoteFile& file : spec_.files) {
+      if (!file.sha256.empty()) continue;
+      LAYARD_TRY(files_.remove(paths_.staging / file.path));
+      FileDownload(spec_, file, access_, paths_.blobs).discard();
+    }
+    return base::write_atomically(files_, origin_path(), origin);
+  }
+
   // Refuses before the first byte what could not be finished.
   Status check_room() {
     std::uint64_t needed = access_.options.free_bytes_reserve;
     for (const RemoteFile& file : spec_.files) {
-      if (!file.bytes || is_usable(paths_.snapshot, file) || is_usable(paths_.staging, file))
-        continue;
+      if (!file.bytes || is_there(file)) continue;
       LAYARD_ASSIGN(const std::uint64_t kept,
                     FileDownload(spec_, file, access_, paths_.blobs).bytes_kept());
       needed += *file.bytes - std::min(*file.bytes, kept);
@@ -84,13 +106,21 @@ class Download {
     if (!info.ok() || !*info || (*info)->kind != base::FileKind::kFile) return false;
     if ((*info)->size_bytes == 0 || (*info)->size_bytes > file.bytes_max) return false;
     if (file.bytes && (*info)->size_bytes != *file.bytes) return false;
-    if (file.sha256.empty()) return true;
+    if (file.sha256.empty()) {
+      const auto text = files_.read_text(folder / file.path, file.bytes_max);
+      return text.ok() && check_remote_json(file.path, *text, spec_.name).ok();
+    }
     return verify_sha256(stamps_, folder / file.path, file.sha256, access_.stop).ok();
+  }
+
+  bool is_there(const RemoteFile& file) {
+    const bool snapshot_counts = !access_.refetch_unpinned || !file.sha256.empty();
+    return (snapshot_counts && is_usable(paths_.snapshot, file)) || is_usable(paths_.staging, file);
   }
 
   // Makes sure that the snapshot or the staging folder has `file`.
   Status stage(const RemoteFile& file) {
-    if (is_usable(paths_.snapshot, file) || is_usable(paths_.staging, file)) return {};
+    if (is_there(file)) return {};
     std::string sha256 = file.sha256;
     // Another revision may have brought the same content already.
     const bool have_blob = !sha256.empty() && files_.stat(paths_.blobs / sha256).ok() &&
@@ -179,13 +209,20 @@ Result<fs::path> download_checkpoint(const ModelSpec& spec, const HubAccess& acc
     return Error{ErrorCode::kIo, start + "no cache folder is known; set HF_HUB_CACHE or HOME"};
   }
   const auto cached = find_cached(spec, access);
-  if (cached.ok() && *cached) return **cached;
+  if (cached.ok() && *cached && !access.refetch_unpinned) return **cached;
   if (access.options.offline()) {
     if (!cached.ok()) return cached.error();
-    return Error{ErrorCode::kBackendUnavailable, start + "offline, and it is not in the cache '" +
-                                                     access.options.hub_cache.string() +
-                                                     "'. Run `layard download " + spec.name +
-                                                     "` where there is a network."};
+    return Error{ErrorCode::kBackendUnavailable,
+                 start + "offline, and it is not in the cache '" +
+                     access.options.hub_cache.string() +
+                     "'; allow the network (no --offline; HF_HUB_OFFLINE and TRANSFORMERS_OFFLINE "
+                     "unset), or copy it into the cache from a machine that has it"};
+  }
+  const auto endpoint = parse_url(access.options.endpoint);
+  const Status usable = endpoint.ok() ? check_url(*endpoint) : Status(endpoint.error());
+  if (!usable.ok()) {
+    return Error{usable.error().code,
+                 start + "the hub's address (HF_ENDPOINT): " + usable.error().message};
   }
   auto result = Download(spec, access).run();
   if (!result.ok()) {

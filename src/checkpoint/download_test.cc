@@ -140,16 +140,21 @@ TEST(Download, WrongContentIsRefused) {
   check_fails(kConfig, reply_with(200, "", ""), kArtifactIntegrity, "not the JSON");
   check_fails("tokenizer/tokenizer.json", reply_with(200, "", "{\"model\":{\"vocab\":"),
               kArtifactIntegrity, "not the JSON");
+  for (const auto& file : world.spec.files) {
+    if (file.path == kWeights) continue;
+    check_fails(file.path, reply_with(200, "", "{}"), kArtifactIntegrity, "not the JSON");
+  }
   check_fails(kConfig, reply_with(200, "Content-Encoding: gzip\r\n", "\x1f\x8b"),
               kBackendUnavailable, "encoded as gzip");
 }
 
 TEST(Download, PythonsNanInTheAgentConfigIsKept) {
   HubWorld world;
-  world.hub.serve(world.url_path(kConfig), "{\"temperature\": [NaN, 1, 1]}");
+  const std::string config = R"({"encoder": "x", "head_layers": 1, "temperature": [NaN, 1, 1]})";
+  world.hub.serve(world.url_path(kConfig), config);
   const auto snapshot = world.download();
   ASSERT_TRUE(snapshot.ok()) << snapshot.error().message;
-  EXPECT_EQ(testing::read_file(*snapshot / kConfig), "{\"temperature\": [NaN, 1, 1]}");
+  EXPECT_EQ(testing::read_file(*snapshot / kConfig), config);
 }
 
 TEST(Download, OversizedFileStopsAtItsLimit) {
@@ -257,9 +262,25 @@ TEST(Download, OfflineIsRefusedAtOnce) {
   const auto snapshot = world.download();
   ASSERT_FALSE(snapshot.ok());
   EXPECT_EQ(snapshot.error().code, ErrorCode::kBackendUnavailable);
-  EXPECT_NE(snapshot.error().message.find("layard download tiny"), std::string::npos);
+  // This is what `layard download` does: it does not send anyone there again.
+  EXPECT_EQ(snapshot.error().message.find("layard download"), std::string::npos);
+  EXPECT_NE(snapshot.error().message.find("HF_HUB_OFFLINE"), std::string::npos);
   EXPECT_EQ(world.hub.request_count(), 0U);
   EXPECT_FALSE(fs::exists(world.access.options.hub_cache));
+}
+
+TEST(Download, AnEndpointThatCannotBeUsedNamesItsVariable) {
+  for (const char* endpoint : {"nonsense", "http://example.com", "ftp://127.0.0.1",
+                               "https://user:secret@example.com", "https://a b"}) {
+    HubWorld world;
+    world.access.options.endpoint = endpoint;
+    const auto snapshot = world.download();
+    ASSERT_FALSE(snapshot.ok()) << endpoint;
+    EXPECT_EQ(snapshot.error().code, ErrorCode::kInvalidRequest) << snapshot.error().message;
+    EXPECT_NE(snapshot.error().message.find("HF_ENDPOINT"), std::string::npos);
+    EXPECT_EQ(snapshot.error().message.find("secret"), std::string::npos);
+    EXPECT_FALSE(fs::exists(world.paths.repo)) << "nothing was begun";
+  }
 }
 
 TEST(Download, TooLittleRoomIsSaidBeforehand) {
@@ -398,6 +419,49 @@ TEST(Download, TakesWeightsThatAnotherRevisionBrought) {
   ASSERT_TRUE(world.download().ok());
   EXPECT_TRUE(world.complete());
   EXPECT_EQ(world.hits(kWeights), 0U);
+}
+
+// A server whose small files look right and are not, and which has no weights.
+TEST(Download, AnotherServerTakesNothingUnpinnedOver) {
+  HubWorld world;
+  testing::FakeHub bad;
+  const std::string wrong = R"({"encoder": "x", "head_layers": 7})";
+  for (const RemoteFile& file : world.spec.files) {
+    bad.serve(world.url_path(file.path), world.content(file.path));
+  }
+  bad.serve(world.url_path(kConfig), wrong);
+  bad.script(world.url_path(kWeights), {cut_after(5'000), reply_with(404, "", "no")});
+  world.access.options.endpoint = bad.url();
+  ASSERT_FALSE(world.download().ok());
+  // The same server again has only the weights to send.
+  bad.script(world.url_path(kWeights), {reply_with(404, "", "no")});
+  const std::size_t before = bad.request_count();
+  ASSERT_FALSE(world.download().ok());
+  EXPECT_EQ(bad.request_count(), before + 1);
+
+  world.access.options.endpoint = world.hub.url();
+  const auto snapshot = world.download();
+  ASSERT_TRUE(snapshot.ok()) << snapshot.error().message;
+  EXPECT_TRUE(world.complete());
+  // Their hash vouches for the weights: what arrived is built upon if the server agrees.
+  EXPECT_EQ(world.hub.requests().back().header("range"), "bytes=5000-");
+}
+
+TEST(Download, RefetchReplacesWhatNoHashPins) {
+  HubWorld world;
+  const std::string wrong = R"({"encoder": "x", "head_layers": 7})";
+  world.hub.serve(world.url_path(kConfig), wrong);
+  ASSERT_TRUE(world.download().ok());
+  world.hub.serve(world.url_path(kConfig), world.content(kConfig));
+  ASSERT_TRUE(world.download().ok());
+  EXPECT_EQ(testing::read_file(world.paths.snapshot / kConfig), wrong);
+  world.access.refetch_unpinned = true;
+  ASSERT_TRUE(world.download().ok());
+  EXPECT_TRUE(world.complete());
+  EXPECT_EQ(world.hits(kConfig), 2U);
+  EXPECT_EQ(world.hits(kWeights), 1U);
+  EXPECT_FALSE(fs::exists(world.paths.staging.parent_path()));
+  EXPECT_FALSE(fs::exists(world.paths.blobs / "layard-0123456789ab.origin"));
 }
 
 }  // namespace

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/json.h"
 #include "base/mapped_file.h"
-#include "checkpoint/agent_config.h"
 #include "checkpoint/hub_url.h"
+#include "checkpoint/remote_json.h"
 
 namespace layard::checkpoint {
 namespace {
@@ -18,20 +17,6 @@ constexpr std::int64_t kBackoffMsMax = 30'000;
 constexpr std::int64_t kRetryAfterSMax = 60;
 // However often a transfer breaks off and goes on, it ends.
 constexpr int kTriesMax = 1000;
-
-// Accepts any JSON; the parser does the checking.
-class AnyJson final : public base::JsonHandler {
- public:
-  bool on_null() override { return true; }
-  bool on_bool(bool) override { return true; }
-  bool on_number(std::string_view, bool) override { return true; }
-  bool on_string(std::string_view) override { return true; }
-  bool on_begin_object() override { return true; }
-  bool on_key(std::string_view) override { return true; }
-  bool on_end_object() override { return true; }
-  bool on_begin_array() override { return true; }
-  bool on_end_array() override { return true; }
-};
 
 // `bytes 5-9/10`: first byte, and the whole size unless it is `*`.
 struct ContentRange {
@@ -74,7 +59,7 @@ FileDownload::FileDownload(const ModelSpec& spec, const RemoteFile& file, const 
 
 Error FileDownload::wrong(ErrorCode code, const std::string& problem) {
   discard();
-  return {code, "file '" + file_.path + "': " + problem + "; nothing of it was kept"};
+  return {code, "file '" + file_.path + "': " + problem + "; nothing of this file was kept"};
 }
 
 // Forgets what has arrived. Failing to remove it only costs disk: it is written over next time.
@@ -272,18 +257,10 @@ Result<std::string> FileDownload::run() {
 
 Status FileDownload::check_json() {
   LAYARD_ASSIGN(const std::string text, access_.files->read_text(incomplete_, file_.bytes_max));
-  const base::JsonLimits limits{.bytes_max = static_cast<std::size_t>(file_.bytes_max),
-                                .nodes_max = std::size_t{64} << 20};
-  AnyJson any;
-  Status parsed = base::parse_json_events(text, limits, any);
-  // This one may hold Python's NaN.
-  if (file_.path == "rl_agent_config.json") {
-    const auto agent = parse_agent_json(text, spec_.name);
-    parsed = agent.ok() ? Status() : Status(agent.error());
-  }
-  if (parsed.ok()) return {};
+  const Status checked = check_remote_json(file_.path, text, spec_.name);
+  if (checked.ok()) return {};
   return wrong(ErrorCode::kArtifactIntegrity,
-               "what arrived is not the JSON its name promises (" + parsed.error().message + ")");
+               "what arrived is not the JSON its name promises (" + checked.error().message + ")");
 }
 
 Result<std::string> FileDownload::finish() {

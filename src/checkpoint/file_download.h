@@ -31,6 +31,9 @@ class FileDownload final : private HttpReceiver {
   /// Bytes of an earlier attempt that can be built upon. Errors: kIo.
   Result<std::uint64_t> bytes_kept();
 
+  /// Forgets what an earlier attempt left.
+  void discard();
+
  private:
   Status on_head(const HttpHead& head) override;
   Status on_body(std::span<const std::byte> bytes) override;
@@ -44,7 +47,6 @@ class FileDownload final : private HttpReceiver {
   Status close_writer();
   Status check_json();
   Result<std::string> finish();
-  void discard();
   Error wrong(ErrorCode code, const std::string& problem);
   bool is_complete() const { return file_.bytes && bytes_done_ == *file_.bytes; }
   void report();

@@ -11,7 +11,7 @@ Error offline_error(const ModelSpec& spec, const HubAccess& access) {
   return {ErrorCode::kBackendUnavailable,
           "cannot resolve " + short_pin(spec) + " offline: it is not in the cache '" +
               access.options.hub_cache.string() + "'. Run once online, or `layard download " +
-              spec.name + "`."};
+              spec.name + "` where there is a network."};
 }
 
 }  // namespace
@@ -63,8 +63,14 @@ Result<fs::path> obtain_checkpoint(const ModelSource& source, const HubAccess& a
     return Error{ErrorCode::kUnsupportedModel,
                  "model '" + source.name + "' has no place to come from"};
   }
-  LAYARD_ASSIGN(const auto cached, find_cached(*source.spec, access));
-  if (cached) return *cached;
+  const auto cached = find_cached(*source.spec, access);
+  if (!cached.ok() && cached.error().code == ErrorCode::kArtifactRevision) {
+    return Error{cached.error().code, cached.error().message +
+                                          "; fetch it again with `layard download " +
+                                          source.spec->name + "`"};
+  }
+  if (!cached.ok()) return cached.error();
+  if (*cached) return **cached;
   if (access.options.offline()) return offline_error(*source.spec, access);
   access.log->write(base::LogLevel::kInfo, "downloading " + short_pin(*source.spec) + " into '" +
                                                access.options.hub_cache.string() + "'");

@@ -39,6 +39,9 @@ struct HubAccess {
   base::LogSink* log = &base::discarding_log();
   /// Ends waiting, hashing and transfers with kCancelled; what has arrived is kept for resuming.
   std::stop_token stop;
+  /// download_checkpoint() fetches the files that no hash pins again, whatever the cache has: for a
+  /// snapshot that the loader refuses.
+  bool refetch_unpinned = false;
   /// Called on the downloading thread, at most once per piece received.
   std::function<void(const DownloadProgress&)> progress;
 };
@@ -66,7 +69,8 @@ Result<std::optional<std::filesystem::path>> find_cached(const ModelSpec& spec,
 Result<std::filesystem::path> obtain_checkpoint(const ModelSource& source, const HubAccess& access);
 
 /// Makes sure the cache has `spec`, fetching what is missing or damaged; returns the snapshot.
-/// Two callers, also of two processes, fetch once: the second waits for the first.
+/// Two callers, also of two processes, fetch once: the second waits for the first. Files without a
+/// pinned hash that an earlier attempt got from another endpoint are not taken over.
 /// Errors: kBackendUnavailable (offline, network, server), kArtifactRevision (other content than
 /// pinned), kArtifactIntegrity (a file over its limit, or not what its name says), kIo (disk),
 /// kInvalidRequest (endpoint or token), kCancelled. After any of them the cache holds what it held

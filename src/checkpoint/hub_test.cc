@@ -85,6 +85,7 @@ TEST(Hub, NothingIsUsedBeforeItsHash) {
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().code, ErrorCode::kArtifactRevision);
   EXPECT_NE(found.error().message.find("model.safetensors"), std::string::npos);
+  EXPECT_NE(found.error().message.find("`layard download tiny`"), std::string::npos);
 }
 
 TEST(Hub, FilesOverTheirLimitDoNotCount) {

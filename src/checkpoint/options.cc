@@ -37,13 +37,22 @@ fs::path hub_cache_root(const base::Env& env) {
   return below(user_cache(env), fs::path("huggingface") / "hub");
 }
 
-bool hub_offline_from_env(const base::Env& env) {
-  auto value = env.get_non_empty("HF_HUB_OFFLINE");
-  if (!value) value = env.get_non_empty("TRANSFORMERS_OFFLINE");
-  return value && base::is_true_value(*value);
+Result<bool> hub_offline_from_env(const base::Env& env) {
+  for (const char* name : {"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}) {
+    const auto value = env.get_non_empty(name);
+    if (!value) continue;
+    if (base::is_true_value(*value)) return true;
+    if (base::is_false_value(*value)) return false;
+    return Error{
+        ErrorCode::kInvalidRequest,
+        std::string(name) +
+            " must be 1, ON, YES or TRUE (offline) or 0, OFF, NO or FALSE (online), got '" +
+            value->substr(0, 40) + "'"};
+  }
+  return false;
 }
 
-CheckpointOptions options_from_env(const base::Env& env) {
+Result<CheckpointOptions> options_from_env(const base::Env& env) {
   CheckpointOptions options;
   if (const auto file = env.get_non_empty("LAYARD_MODELS")) {
     options.resolve.models_file = env.expand_home(*file);
@@ -55,7 +64,7 @@ CheckpointOptions options_from_env(const base::Env& env) {
   if (const auto token = env.get_non_empty("HF_TOKEN")) options.hub.token = trimmed(*token);
   options.hub.hub_cache = hub_cache_root(env);
   options.hub.layard_cache = layard_cache_root(env);
-  options.hub.hub_offline = hub_offline_from_env(env);
+  LAYARD_ASSIGN(options.hub.hub_offline, hub_offline_from_env(env));
   return options;
 }
 

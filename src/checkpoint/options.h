@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/env.h"
+#include "layard/error.h"
 
 namespace layard::checkpoint {
 
@@ -60,8 +61,8 @@ struct CheckpointOptions {
 /// Options as the environment has them. Reads LAYARD_CACHE, LAYARD_MODELS, HF_ENDPOINT, HF_TOKEN,
 /// HF_HUB_CACHE, HUGGINGFACE_HUB_CACHE, HF_HOME, XDG_CACHE_HOME, HF_HUB_OFFLINE,
 /// TRANSFORMERS_OFFLINE and HOME; an empty variable counts as unset. (Proxy variables are read by
-/// libcurl itself.)
-CheckpointOptions options_from_env(const base::Env& env);
+/// libcurl itself.) Errors: as hub_offline_from_env().
+Result<CheckpointOptions> options_from_env(const base::Env& env);
 
 /// $LAYARD_CACHE, else $XDG_CACHE_HOME/layard, else ~/.cache/layard; empty without a home folder.
 std::filesystem::path layard_cache_root(const base::Env& env);
@@ -72,7 +73,9 @@ std::filesystem::path layard_cache_root(const base::Env& env);
 std::filesystem::path hub_cache_root(const base::Env& env);
 
 /// HF_HUB_OFFLINE is 1, ON, YES or TRUE; TRANSFORMERS_OFFLINE counts only when it is unset or
-/// empty. Source: huggingface_hub constants.
-bool hub_offline_from_env(const base::Env& env);
+/// empty. 0, OFF, NO and FALSE are online. Source: huggingface_hub constants; departs: there any
+/// other word means online; here it is refused, as it may have been meant either way.
+/// Errors: kInvalidRequest naming the variable.
+Result<bool> hub_offline_from_env(const base::Env& env);
 
 }  // namespace layard::checkpoint

@@ -44,8 +44,11 @@ TEST(CacheRoot, HubPrecedence) {
 }
 
 void check_offline(const Values& values, bool expected) {
-  EXPECT_EQ(hub_offline_from_env(base::FixedEnv(values)), expected)
-      << (values.empty() ? "" : values.begin()->first + "=" + values.begin()->second);
+  const auto offline = hub_offline_from_env(base::FixedEnv(values));
+  ASSERT_TRUE(offline.ok()) << offline.error().message;
+  EXPECT_EQ(*offline, expected) << (values.empty()
+                                        ? ""
+                                        : values.begin()->first + "=" + values.begin()->second);
 }
 
 TEST(Env, HubOfflineTable) {
@@ -58,23 +61,37 @@ TEST(Env, HubOfflineTable) {
     check_offline({{"HF_HUB_OFFLINE", "no"}, {"TRANSFORMERS_OFFLINE", value}}, false);
     check_offline({{"HF_HUB_OFFLINE", value}, {"TRANSFORMERS_OFFLINE", "0"}}, true);
   }
-  for (const char* value : {"0", "OFF", "NO", "FALSE", "2", "y", "t", "enable"}) {
+  for (const char* value : {"0", "OFF", "NO", "FALSE", "off", "no", "false"}) {
     check_offline({{"HF_HUB_OFFLINE", value}}, false);
+    check_offline({{"TRANSFORMERS_OFFLINE", value}}, false);
+  }
+  check_offline({{"HF_HUB_OFFLINE", "1"}, {"TRANSFORMERS_OFFLINE", "maybe"}}, true);  // not read
+}
+
+TEST(Env, HubOfflineIsNotGuessed) {
+  for (const std::string name : {"HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"}) {
+    for (const char* value : {"2", "y", "t", "n", "enable", "maybe", " 1"}) {
+      const auto options = options_from_env(base::FixedEnv({{name, value}}));
+      ASSERT_FALSE(options.ok()) << value;
+      EXPECT_EQ(options.error().code, ErrorCode::kInvalidRequest);
+      EXPECT_TRUE(options.error().message.starts_with(name + " must be ")) << value;
+      EXPECT_NE(options.error().message.find("'" + std::string(value) + "'"), std::string::npos);
+    }
   }
 }
 
 TEST(Options, FromTheEnvironment) {
-  const CheckpointOptions none = options_from_env(base::FixedEnv(Values{{"HOME", "/h"}}));
+  const CheckpointOptions none = *options_from_env(base::FixedEnv(Values{{"HOME", "/h"}}));
   EXPECT_EQ(none.hub.endpoint, "https://huggingface.co");
   EXPECT_EQ(none.hub.token, "");
   EXPECT_FALSE(none.hub.offline());
   EXPECT_EQ(none.resolve.models_file, "");
   const CheckpointOptions all =
-      options_from_env(base::FixedEnv({{"HOME", "/h"},
-                                       {"HF_ENDPOINT", "http://127.0.0.1:1//"},
-                                       {"HF_TOKEN", " hf_x\n"},
-                                       {"HF_HUB_OFFLINE", "YES"},
-                                       {"LAYARD_MODELS", "~/m.json"}}));
+      *options_from_env(base::FixedEnv({{"HOME", "/h"},
+                                        {"HF_ENDPOINT", "http://127.0.0.1:1//"},
+                                        {"HF_TOKEN", " hf_x\n"},
+                                        {"HF_HUB_OFFLINE", "YES"},
+                                        {"LAYARD_MODELS", "~/m.json"}}));
   EXPECT_EQ(all.hub.endpoint, "http://127.0.0.1:1");
   EXPECT_EQ(all.hub.token, "hf_x");
   EXPECT_TRUE(all.hub.hub_offline);

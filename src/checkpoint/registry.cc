@@ -143,7 +143,11 @@ Status check_spec(const ModelSpec& spec) {
 
 std::string known_names() {
   std::string text = "starter";
-  for (const ModelSpec& spec : registry()) text += ", " + spec.name + " (" + spec.repo + ")";
+  for (const ModelSpec& spec : registry()) {
+    text += ", " + spec.name + " (" + spec.repo;
+    for (const std::string& alias : spec.aliases) text += ", " + alias;
+    text += ")";
+  }
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "checkpoint/options.h"
 #include "checkpoint/registry.h"
@@ -37,9 +38,14 @@ struct ModelSource {
 /// Looks at, in this order: the models file (names and, for registry models, their aliases and
 /// repository id), the registry, `starter`, an existing folder that has a separator in its name or
 /// holds rl_agent_config.json.
-/// Errors: kUnsupportedModel for an unknown name, listing the known ones; kIo for a path that does
-/// not exist; kBackendUnavailable when the starter is not installed; kIo and kArtifactIntegrity for
-/// a models file that cannot be read or used. Touches no network.
+/// Errors: kUnsupportedModel for an unknown name, listing the known ones, and for `auto`; kIo for a
+/// path that does not exist, is no folder or may not be looked at; kBackendUnavailable when the
+/// starter is not installed; kIo for a models file that cannot be read, kInvalidRequest for one
+/// that cannot be used. Touches no network.
 Result<ModelSource> resolve_model(std::string_view model, const ResolveOptions& options);
+
+/// Every short name that resolve_model knows: `starter`, the registry's, then those that only the
+/// models file has, each once. Errors: those of the models file.
+Result<std::vector<std::string>> model_names(const ResolveOptions& options);
 
 }  // namespace layard::checkpoint

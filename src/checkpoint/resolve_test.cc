@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "support/ordinary_user.h"
 #include "support/temp_dir.h"
 #include "support/tiny_checkpoint.h"
 
@@ -45,6 +46,39 @@ TEST(Resolve, UnknownNamesAreAnsweredWithTheKnown) {
   }
 }
 
+TEST(Resolve, UnknownNamesAreCompletedAndListed) {
+  const TempDir folder;
+  write_file(folder / "m.json", R"({"mine":"f","support-desk":"g"})");
+  ResolveOptions own;
+  own.models_file = folder / "m.json";
+  const auto check = [&](std::string_view model, const std::string& meant) {
+    check_error(model, own, ErrorCode::kUnsupportedModel,
+                "unknown model '" + std::string(model) + "'" +
+                    (meant.empty() ? "; choose" : " (did you mean '" + meant + "'?); choose"));
+  };
+  check("layaa", "laya");
+  check("Lyaa", "laya");
+  check("typd", "typed");
+  check("atuo", "auto");
+  check("startr", "starter");
+  check("convaiinnovation/laya", "convaiinnovations/laya");
+  check("suport-desk", "support-desk");
+  check("gpt-4", "");
+  for (const char* part :
+       {"auto (in predict, render, info and download)", "starter, ",
+        "laya (convaiinnovations/laya, english, en, default)", "typed_decisions, decisions)",
+        ", mine, support-desk, a name of a models file"}) {
+    check_error("nope", own, ErrorCode::kUnsupportedModel, part);
+  }
+  check_error("auto", own, ErrorCode::kUnsupportedModel, ", mine, support-desk, ");
+}
+
+TEST(Resolve, AutoIsNoCheckpoint) {
+  for (const char* name : {"auto", "AUTO", " auto "}) {
+    check_error(name, {}, ErrorCode::kUnsupportedModel, "'auto' is no checkpoint");
+  }
+}
+
 TEST(Resolve, Folders) {
   const TempDir folder;
   testing::write_tiny_checkpoint(folder.path(), {});
@@ -56,6 +90,24 @@ TEST(Resolve, Folders) {
   check_error((folder / "absent").string(), {}, ErrorCode::kIo, "Local model path not found");
   check_error("./absent-folder", {}, ErrorCode::kIo,
               "Local model path not found: './absent-folder'");
+}
+
+TEST(Resolve, WhatIsNoFolderSaysSo) {
+  const TempDir folder;
+  write_file(folder / "file", "x");
+  for (const std::string& path : {std::string("/dev/null"), (folder / "file").string()}) {
+    check_error(path, {}, ErrorCode::kIo, "'" + path + "' is not a folder");
+  }
+  check_error((folder / "file/below").string(), {}, ErrorCode::kIo, "path not found");
+}
+
+TEST(Resolve, AFolderThatMayNotBeSeenIsNotMissing) {
+  const TempDir folder;
+  testing::write_tiny_checkpoint(folder / "above/model", {});
+  const testing::Locked locked(folder / "above");
+  const testing::OrdinaryUser user;
+  if (!user.is_ordinary()) GTEST_SKIP() << "root cannot become another user here";
+  check_error((folder / "above/model").string(), {}, ErrorCode::kIo, "Permission denied");
 }
 
 TEST(Resolve, Starter) {
@@ -100,6 +152,7 @@ TEST(Resolve, ModelsFile) {
   // A folder that has to have the pinned weights is not away from the pin.
   EXPECT_FALSE(resolved("laya", options).mapped_away_from_pin);
   EXPECT_EQ(resolved("starter", options).folder, folder / "own-starter");
+  EXPECT_TRUE(resolved("starter", options).mapped_away_from_pin);
   EXPECT_EQ(resolved("typed", options).kind, SourceKind::kRegistry);
   const ModelSource tuned = resolved("tuned", options);
   ASSERT_NE(tuned.spec, nullptr);
@@ -120,14 +173,16 @@ TEST(Resolve, ModelsFileMayUseAliases) {
     EXPECT_TRUE(source.mapped_away_from_pin);
   }
   write_file(folder / "m.json", R"({"multi":"local","laya-multilingual":"other"})");
-  check_error("ml", options, ErrorCode::kArtifactIntegrity, "names 'laya-multilingual' twice");
+  check_error("ml", options, ErrorCode::kInvalidRequest, "names 'laya-multilingual' twice");
 }
 
 TEST(Resolve, ModelsFileProblems) {
   const TempDir folder;
   ResolveOptions options;
   options.models_file = folder / "m.json";
-  check_error("laya", options, ErrorCode::kIo, "m.json");
+  check_error("laya", options, ErrorCode::kIo,
+              "models file '" + (folder / "m.json").string() + "' cannot be read: ");
+  check_error("laya", options, ErrorCode::kIo, "correct --models or LAYARD_MODELS");
   const std::string hash(64, 'a');
   const std::vector<std::pair<std::string, std::string>> rows{
       {"", "not usable"},
@@ -136,6 +191,9 @@ TEST(Resolve, ModelsFileProblems) {
       {R"({"Upper":"f"})", "names are lower-case"},
       {R"({"../up":"f"})", "names are lower-case"},
       {R"({"auto":"f"})", "not 'auto'"},
+      {R"({"mine":"a","laya":"b","mine":"c"})", "has the name 'mine' twice"},
+      {R"({"laya":{"path":"a"},"laya":{"path":"a"}})", "has the name 'laya' twice"},
+      {R"({"mine":"a","laya":{"path":"a","path":"b"}})", "has 'path' of 'laya' twice"},
       {R"({"laya":7})", "neither a folder nor an object"},
       {R"({"laya":""})", "no folder name"},
       {R"({"laya":{}})", "either 'path' or 'repo'"},
@@ -143,6 +201,13 @@ TEST(Resolve, ModelsFileProblems) {
       {R"({"laya":{"path":5}})", "no folder name"},
       {R"({"laya":{"path":"f","sha256":"xyz"}})", "64 lower-case hex"},
       {R"({"laya":{"path":"f","sha256":1}})", "not a string"},
+      {R"({"laya":{"path":"f","sha256":""}})", "64 lower-case hex"},
+      {R"({"laya":{"path":"f","sha265":")" + hash + R"("}})",
+       "'laya' has the field 'sha265' (did you mean 'sha256'?), which is none of an entry with "
+       "'path': path, sha256"},
+      {R"({"laya":{"path":"f","revision":"x"}})", "has the field 'revision', which is none"},
+      {R"({"laya":{"repo":"o/r","note":1}})", "none of an entry: path, repo, revision, sha256"},
+      {R"({"laya":{"Path":"f"}})", "'laya' has the field 'Path' (did you mean 'path'?)"},
       {R"({"laya":{"repo":"o/r","revision":"main","sha256":")" + hash + R"("}})",
        "revision 'main'"},
       {R"({"laya":{"repo":"o/r","revision":"0123456789abcdef0123456789abcdef01234567"}})",
@@ -154,8 +219,26 @@ TEST(Resolve, ModelsFileProblems) {
   for (const auto& [text, needle] : rows) {
     SCOPED_TRACE(text);
     write_file(folder / "m.json", text);
-    check_error("laya", options, ErrorCode::kArtifactIntegrity, needle);
+    check_error("laya", options, ErrorCode::kInvalidRequest, needle);
+    check_error("laya", options, ErrorCode::kInvalidRequest,
+                "models file '" + (folder / "m.json").string() + "'");
+    check_error("laya", options, ErrorCode::kInvalidRequest, "; correct the file");
   }
+}
+
+TEST(Resolve, NamesThatAreKnown) {
+  const TempDir folder;
+  ResolveOptions options;
+  const std::vector<std::string> pinned = {"starter", "laya", "laya-multilingual",
+                                           "laya-typed-decisions"};
+  EXPECT_EQ(*model_names(options), pinned);
+  options.models_file = folder / "m.json";
+  write_file(folder / "m.json", R"({"mine":"f","ml":"g","starter":"h","also.mine":"i"})");
+  std::vector<std::string> all = pinned;
+  all.insert(all.end(), {"mine", "also.mine"});
+  EXPECT_EQ(*model_names(options), all);
+  write_file(folder / "m.json", "[]");
+  EXPECT_EQ(model_names(options).error().code, ErrorCode::kInvalidRequest);
 }
 
 }  // namespace

@@ -1,4 +1,9 @@
 /// Files held to a SHA-256, with a stamp so that an unchanged file is hashed once.
+///
+/// Stamps lie in `stamps` below Layard's cache, 0600 in a folder 0700 of this user: nobody else can
+/// vouch for a file. Any other stamp is ignored, and the file is checked again. A file is unchanged
+/// while path, size, times of change (of the content and of anything), inode and owner are those of
+/// the stamp; the second time is the system's own, so that putting the first back hides nothing.
 #pragma once
 
 #include <filesystem>
@@ -21,12 +26,16 @@ struct StampStore {
 
   /// The stamp of a file, by its path without links.
   std::filesystem::path stamp_path(const std::filesystem::path& resolved) const;
+  /// The stamp of a mark (below) called `name`. Its own time of change is when it was set, or
+  /// whatever base::mark_used() made of it.
+  std::filesystem::path mark_path(const std::filesystem::path& resolved,
+                                  std::string_view name) const;
 };
 
-/// Checks that `file` has the hash `expected`. The hash is not computed again while path, size,
-/// time of change, inode and owner are those of the stamp. A stamp that cannot be read or written
-/// costs time, not success. Errors: kArtifactRevision naming file, found and expected hash; kIo;
-/// kCancelled. Source: laya-apple 1.6.2 weights check (the stamp's three fields).
+/// Checks that `file` has the hash `expected`, which is computed only where no stamp says so. A
+/// stamp that cannot be read or written costs time, not success. Errors: kArtifactRevision naming
+/// file, found and expected hash; kIo; kCancelled. Source: laya-apple 1.6.2 weights check (path,
+/// size and time of the content's change); departs: the other three.
 Status verify_sha256(const StampStore& store, const std::filesystem::path& file,
                      std::string_view expected, const std::stop_token& stop);
 

@@ -96,7 +96,7 @@ Result<Calibration> Calibration::from_config(const JsonValue& config) {
     return Error{ErrorCode::kUnsupportedModel,
                  "Incompatible model: temperature_by_options must be an object of bucket -> "
                  "number, got " +
-                     std::string(python_type_name(*by_options))};
+                     std::string(json_type_name(*by_options))};
   }
   if (by_options != nullptr) {
     for (const auto& [bucket, raw] : by_options->members()) {
@@ -133,7 +133,7 @@ Result<Calibration> Calibration::from_config_json(std::string_view json) {
   }
   if (!config->is_object()) {
     return Error{ErrorCode::kArtifactIntegrity, "decision config: expected an object, got " +
-                                                    std::string(python_type_name(*config))};
+                                                    std::string(json_type_name(*config))};
   }
   return from_config(*config);
 }

@@ -121,8 +121,8 @@ TEST(Calibration, WrongShapesAreRefused) {
   check(R"({"temperature":[1,1]})", ErrorCode::kUnsupportedModel, "got [1, 1]");
   check(R"({"temperature":1.5})", ErrorCode::kUnsupportedModel, "got 1.5");
   check(R"({"temperature":null})", ErrorCode::kUnsupportedModel, "got None");
-  check(R"({"temperature_by_options":[1]})", ErrorCode::kUnsupportedModel, "got list");
-  check("[]", ErrorCode::kArtifactIntegrity, "got list");
+  check(R"({"temperature_by_options":[1]})", ErrorCode::kUnsupportedModel, "got a list");
+  check("[]", ErrorCode::kArtifactIntegrity, "got a list");
   check("{", ErrorCode::kArtifactIntegrity, "decision config");
 }
 

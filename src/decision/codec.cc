@@ -11,6 +11,7 @@
 #include "decision/json_members.h"
 #include "decision/python_text.h"
 #include "decision/schema.h"
+#include "layard/words.h"
 
 namespace layard {
 namespace decision {
@@ -33,6 +34,42 @@ base::JsonStyle style_of(JsonLayout layout) {
   return base::JsonStyle::kIndent1;
 }
 
+// ---- members that nothing reads ----
+
+constexpr std::size_t kWarningsMax = 16;
+
+const std::vector<std::string>& request_members() {
+  static const std::vector<std::string> kNames = {"state", "context", "questions", "overflow",
+                                                  "model"};
+  return kNames;
+}
+
+const std::vector<std::string>& definition_members() {
+  static const std::vector<std::string> kNames = {"type", "instructions", "criteria", "labels",
+                                                  "option_order"};
+  return kNames;
+}
+
+// Adds a warning for each member that is one slip away from a known one: most likely it was meant
+// to be that. All others are other programs' business.
+void warn_about_members(const JsonValue& object, std::span<const std::string> known,
+                        const std::string& place, std::vector<std::string>& warnings) {
+  for (const auto& [key, value] : object.members()) {
+    if (warnings.size() >= kWarningsMax) return;
+    if (std::ranges::find(known, key) != known.end()) continue;
+    if (const auto meant = closest_name(key, known, 1)) {
+      warnings.push_back(place + "nothing reads the member " + base::quote_json(key) +
+                         "; did you mean \"" + *meant + "\"?");
+    }
+  }
+}
+
+// A refusal of something absent, with the member that was most likely meant to be it.
+Error with_slip(Error error, std::span<const std::string> warnings) {
+  if (!warnings.empty()) error.message += "; " + warnings.front();
+  return error;
+}
+
 // ---- questions ----
 
 Result<QuestionSet> read_question_list(std::span<const JsonValue> items) {
@@ -45,14 +82,14 @@ Result<QuestionSet> read_question_list(std::span<const JsonValue> items) {
     return invalid(
         "questions must be a dict of question id -> definition, got list; a list may "
         "only hold the texts of yes/no questions, and item " +
-        std::to_string(i) + " is " + std::string(python_type_name(items[i])));
+        std::to_string(i) + " is " + std::string(json_type_name(items[i])));
   }
   JsonValue seen = JsonValue::object();
   QuestionSet set;
   for (std::size_t i = 0; i < items.size(); ++i) {
     const std::string& text = items[i].text();
     if (const JsonValue* first = seen.find(text)) {
-      return invalid("questions: item " + std::to_string(i) + " (" + python_repr(text) +
+      return invalid("questions: item " + std::to_string(i) + " (" + json_shown(items[i]) +
                      ") repeats item " + first->text() +
                      "; each text is the key of its answer, so all must differ");
     }
@@ -329,45 +366,54 @@ Result<QuestionSet> read_questions(const JsonValue& value, const CodecOptions& o
   QuestionSet set;
   set.questions.reserve(value.size());
   for (const auto& [id, definition] : value.members()) {
-    LAYARD_ASSIGN(Question question, read_question(id, definition, options.missing_instructions));
-    set.questions.push_back(std::move(question));
+    const std::size_t before = set.warnings.size();
+    warn_about_members(definition, definition_members(), "question '" + id + "': ", set.warnings);
+    auto question = read_question(id, definition, options.missing_instructions);
+    if (!question.ok()) {
+      return with_slip(question.error(), std::span(set.warnings).subspan(before));
+    }
+    set.questions.push_back(*std::move(question));
   }
   return set;
 }
 
 Result<State> read_state(const JsonValue& value) {
   if (value.is_null()) return invalid("state must not be None; pass a string, dict, or list");
-  return State{json_text(value), value.is_array()};
+  return State{json_text(value), value.is_array(), !value.is_string()};
 }
 
 Result<Request> read_request(const JsonValue& value, const CodecOptions& options) {
   if (!value.is_object()) {
     return invalid("a request must be an object with 'state' and 'questions', got " +
-                   std::string(python_type_name(value)));
+                   std::string(json_type_name(value)));
   }
   const JsonValue* state = value.find("state");
   const JsonValue* context = value.find("context");
   if (state != nullptr && context != nullptr) {
     return invalid("'state' and 'context' are two names for one thing; send only one of them");
   }
-  if (state == nullptr && context == nullptr) {
-    return invalid("'state' is required: the text, object or list the questions are about");
-  }
   Request request;
+  warn_about_members(value, request_members(), "", request.warnings);
+  if (state == nullptr && context == nullptr) {
+    return with_slip(
+        invalid("'state' is required: the text, object or list the questions are about"),
+        request.warnings);
+  }
   LAYARD_ASSIGN(request.state, read_state(state != nullptr ? *state : *context));
   const JsonValue* questions = value.find("questions");
-  if (questions == nullptr || questions->is_null()) return invalid("'questions' are required");
+  if (questions == nullptr || questions->is_null()) {
+    return with_slip(invalid("'questions' are required"), request.warnings);
+  }
   LAYARD_ASSIGN(request.questions, read_questions(*questions, options));
   if (const JsonValue* overflow = value.find("overflow"); overflow && !overflow->is_null()) {
     request.overflow =
         overflow->is_string() ? overflow_policy_from_string(overflow->text()) : std::nullopt;
     if (!request.overflow) {
-      return invalid("'overflow' must be one of cut, error, windows, got " +
-                     python_repr(*overflow));
+      return invalid("'overflow' must be one of cut, error, windows, got " + json_shown(*overflow));
     }
   }
   if (const JsonValue* model = value.find("model"); model && !model->is_null()) {
-    if (!model->is_string()) return invalid("'model' must be a string, got " + python_repr(*model));
+    if (!model->is_string()) return invalid("'model' must be a string, got " + json_shown(*model));
     request.model = model->text();
   }
   return request;

@@ -33,11 +33,11 @@ TEST(Codec, QuestionsRefused) {
   check("1", "questions must be a dict of question id -> definition, got int");
   check("[1]",
         "questions must be a dict of question id -> definition, got list; a list may only hold the "
-        "texts of yes/no questions, and item 0 is int");
+        "texts of yes/no questions, and item 0 is a number");
   check(R"(["a",{"type":"noul"}])",
         "questions must be a dict of question id -> definition, got list; a list may only hold the "
-        "texts of yes/no questions, and item 1 is dict");
-  check(R"(["a","b","a"])", "questions: item 2 ('a') repeats item 0;");
+        "texts of yes/no questions, and item 1 is an object");
+  check(R"(["a","b","a"])", "questions: item 2 (\"a\") repeats item 0;");
   check(R"([""])", "question id must be a non-empty string, got ''");
   check("{", "");
 }
@@ -48,6 +48,7 @@ TEST(Codec, State) {
     ASSERT_TRUE(state.ok()) << json;
     EXPECT_EQ(state->text, expected);
     EXPECT_EQ(state->keep_end, keep_end);
+    EXPECT_EQ(state->json, json[0] != '"') << json;
   };
   check(R"("plain \u00e9")", "plain é", false);
   check(R"({"b":1,"a":2,"b":3})", R"({"b": 3, "a": 2})", false);
@@ -65,7 +66,7 @@ TEST(Codec, Request) {
   const auto request = parse_request(
       R"({"context":["a"],"questions":["Is it?"],"overflow":"windows","model":"laya","x":1})", {});
   ASSERT_TRUE(request.ok());
-  EXPECT_EQ(request->state, (State{R"(["a"])", true}));
+  EXPECT_EQ(request->state, (State{R"(["a"])", true, true}));
   EXPECT_EQ(request->questions.questions.size(), 1U);
   EXPECT_EQ(request->overflow, OverflowPolicy::kWindows);
   EXPECT_EQ(request->model, "laya");
@@ -76,6 +77,31 @@ TEST(Codec, Request) {
   EXPECT_FALSE(bare->model);
 }
 
+TEST(Codec, MembersASlipAway) {
+  using Texts = std::vector<std::string>;
+  const auto check = [](const std::string& members, const Texts& own, const Texts& questions) {
+    const auto request = parse_request(R"({"state":"a",)" + members + "}", {});
+    ASSERT_TRUE(request.ok()) << request.error().message;
+    EXPECT_EQ(request->warnings, own) << members;
+    EXPECT_EQ(request->questions.warnings, questions) << members;
+  };
+  const std::string one = R"("questions":{"q":{"type":"noul","instructions":"?")";
+  check(one + "}}", {}, {});
+  check(one + R"(}},"overfow":1)",
+        {R"(nothing reads the member "overfow"; did you mean "overflow"?)"}, {});
+  check(one + R"(,"criterias":1,"name":2}},"user":"u","models":3,"n":1)",
+        {R"(nothing reads the member "models"; did you mean "model"?)"},
+        {R"(question 'q': nothing reads the member "criterias"; did you mean "criteria"?)"});
+  // Others are not looked at, and there is an end.
+  check(one + R"(}},"Metadata":1,"statement":2,"contents":3)", {}, {});
+  std::string many;
+  for (char c = 'm'; c <= 'z'; ++c) many += std::string(",\"mode") + c + "\":1";
+  for (char c = 'A'; c <= 'K'; ++c) many += std::string(",\"mode") + c + "\":1";
+  const auto request = parse_request(R"({"state":"a",)" + one + "}}" + many + "}", {});
+  ASSERT_TRUE(request.ok());
+  EXPECT_EQ(request->warnings.size(), 16U);
+}
+
 TEST(Codec, RequestRefused) {
   const auto check = [](const char* json, const char* part) {
     const auto request = parse_request(json, {});
@@ -83,16 +109,24 @@ TEST(Codec, RequestRefused) {
     EXPECT_EQ(request.error().code, ErrorCode::kInvalidRequest);
     EXPECT_NE(request.error().message.find(part), std::string::npos) << request.error().message;
   };
-  check("[]", "must be an object");
+  check("[]", "must be an object with 'state' and 'questions', got a list");
+  check("7", "must be an object with 'state' and 'questions', got a number");
   check(R"({"questions":{}})", "'state' is required");
   check(R"({"state":"a","context":"b","questions":{}})", "send only one");
   check(R"({"state":null,"context":"b","questions":{}})", "send only one");
   check(R"({"state":null,"questions":{}})", "must not be None");
   check(R"({"state":"a"})", "'questions' are required");
   check(R"({"state":"a","questions":null})", "'questions' are required");
-  check(R"({"state":"a","questions":{},"overflow":"drop"})", "got 'drop'");
+  check(R"({"contxt":"a","questions":{}})",
+        R"(are about; nothing reads the member "contxt"; did you mean "context"?)");
+  check(R"({"state":"a","question":{}})", R"("question"; did you mean "questions"?)");
+  check(R"({"state":"a","questions":{"q":{"type":"noul","instruction":"?"}}})",
+        R"("instruction"; did you mean "instructions"?)");
+  check(R"({"state":"a","questions":{},"overflow":"drop"})", R"(got "drop")");
   check(R"({"state":"a","questions":{},"overflow":1})", "got 1");
+  check(R"({"state":"a","questions":{},"overflow":[true,null]})", "got [true, null]");
   check(R"({"state":"a","questions":{},"model":7})", "'model' must be a string, got 7");
+  check(R"({"state":"a","questions":{},"model":false})", "'model' must be a string, got false");
   check(R"({"state":"a","questions":{"q":{"type":["noul"]}}})", "unknown type ['noul']");
 }
 

@@ -43,7 +43,7 @@ Result<State> context_from_text(std::string_view text) {
     if (value.ok()) return decision::read_state(*value);
     if (is_over_limits(text, base::JsonLimits{})) return std::move(value).error();
   }
-  return State{std::string(text), false};
+  return State{std::string(text), false, false};
 }
 
 }  // namespace layard

@@ -8,22 +8,25 @@ namespace layard {
 namespace {
 
 TEST(ContextText, OnlyObjectsAndArraysAreJson) {
-  const auto check = [](std::string_view text, std::string_view expected, bool keep_end) {
+  const auto check = [](std::string_view text, std::string_view expected, bool keep_end,
+                        bool json) {
     const auto state = context_from_text(text);
     ASSERT_TRUE(state.ok()) << text;
     EXPECT_EQ(state->text, expected);
     EXPECT_EQ(state->keep_end, keep_end);
+    EXPECT_EQ(state->json, json);
   };
-  check("", "", false);
-  check("123", "123", false);
-  check("null", "null", false);
-  check("\"quoted\"", "\"quoted\"", false);
-  check("[not json", "[not json", false);
-  check("{a} b", "{a} b", false);
-  check("[1] and more", "[1] and more", false);
-  check(" [1]", " [1]", false);
-  check(R"({"a":1,"b":[2]})", R"({"a": 1, "b": [2]})", false);
-  check(R"([{"role":"user","content":"hi"}])", R"([{"role": "user", "content": "hi"}])", true);
+  check("", "", false, false);
+  check("123", "123", false, false);
+  check("null", "null", false, false);
+  check("\"quoted\"", "\"quoted\"", false, false);
+  check("[not json", "[not json", false, false);
+  check("{a} b", "{a} b", false, false);
+  check("[1] and more", "[1] and more", false, false);
+  check(" [1]", " [1]", false, false);
+  check(R"({"a":1,"b":[2]})", R"({"a": 1, "b": [2]})", false, true);
+  check(R"([{"role":"user","content":"hi"}])", R"([{"role": "user", "content": "hi"}])", true,
+        true);
 }
 
 TEST(ContextText, Refused) {

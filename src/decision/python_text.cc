@@ -205,6 +205,29 @@ std::string_view python_type_name(const JsonValue& value) {
   return "object";
 }
 
+std::string_view json_type_name(const JsonValue& value) {
+  switch (value.kind()) {
+    case JsonKind::kNull:
+      return "null";
+    case JsonKind::kBool:
+      return "a boolean";
+    case JsonKind::kInteger:
+    case JsonKind::kReal:
+      return "a number";
+    case JsonKind::kString:
+      return "a string";
+    case JsonKind::kArray:
+      return "a list";
+    case JsonKind::kObject:
+      break;
+  }
+  return "an object";
+}
+
+std::string json_shown(const JsonValue& value) {
+  return cut(base::write_json(value, base::JsonStyle::kPython));
+}
+
 std::string_view python_strip(std::string_view text) {
   while (!text.empty()) {
     const base::Utf8Step step = base::decode_utf8(text, 0);

@@ -1,4 +1,5 @@
 /// JSON values as Python prints them: upstream's messages and prompts hold repr() and str() texts.
+/// Messages of our own use JSON's words instead.
 ///
 /// Source: CPython 3.11 object protocol. Thread-safety: pure functions.
 #pragma once
@@ -22,6 +23,13 @@ std::string python_str(const base::JsonValue& value);
 
 /// type(value).__name__: `NoneType`, `bool`, `int`, `float`, `str`, `list`, `dict`.
 std::string_view python_type_name(const base::JsonValue& value);
+
+/// What a value is, in JSON's words: `null`, `a boolean`, `a number`, `a string`, `a list`,
+/// `an object`.
+std::string_view json_type_name(const base::JsonValue& value);
+
+/// A value's JSON on one line, cut to 2,000 bytes with `...` behind.
+std::string json_shown(const base::JsonValue& value);
 
 /// str.strip(): without white space at both ends (Unicode's, and U+001C to U+001F).
 std::string_view python_strip(std::string_view text);

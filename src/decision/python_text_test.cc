@@ -78,6 +78,21 @@ TEST(PythonText, StrAndTypeName) {
   check(R"({"a":1})", "{'a': 1}", "dict");
 }
 
+TEST(PythonText, JsonWords) {
+  const auto check = [](const char* json, const char* type) {
+    EXPECT_EQ(json_type_name(parsed(json)), type);
+    EXPECT_EQ(json_shown(parsed(json)), json);
+  };
+  check("null", "null");
+  check("true", "a boolean");
+  check("7", "a number");
+  check("2.5", "a number");
+  check(R"("it's")", "a string");
+  check(R"(["a", null])", "a list");
+  check(R"({"a": 1})", "an object");
+  EXPECT_EQ(json_shown(base::JsonValue::string(std::string(5000, 'x'))).size(), 2003U);
+}
+
 TEST(PythonText, Strip) {
   const auto check = [](const char* text, const char* expected) {
     EXPECT_EQ(python_strip(text), expected);

@@ -1,6 +1,7 @@
 #include "encoder/config.h"
 
 #include <cmath>
+#include <tuple>
 
 #include "base/json.h"
 
@@ -198,9 +199,15 @@ Result<EncoderConfig> EncoderConfig::parse(std::string_view json, const std::str
   LAYARD_ASSIGN(config.intermediate_size, reader.size("intermediate_size"));
   LAYARD_ASSIGN(config.layers, reader.size("num_hidden_layers"));
   LAYARD_ASSIGN(config.heads, reader.size("num_attention_heads"));
-  if (config.layers > 1024 || config.hidden_size > 65536 || config.intermediate_size > 1 << 20) {
-    return reader.wrong(ErrorCode::kUnsupportedModel,
-                        "more than 1024 layers, hidden_size 65536 or intermediate_size 1048576");
+  for (const auto& [name, value, most] :
+       {std::tuple{"num_hidden_layers", config.layers, 1024},
+        {"hidden_size", config.hidden_size, 65536},
+        {"intermediate_size", config.intermediate_size, 1 << 20}}) {
+    if (value > most) {
+      return reader.wrong(ErrorCode::kUnsupportedModel,
+                          std::string(name) + " is " + std::to_string(value) + ", more than the " +
+                              std::to_string(most) + " that are supported");
+    }
   }
   const int head_heads = std::max(1, config.hidden_size / 64);
   if (config.hidden_size % config.heads != 0 || config.head_dim() % 2 != 0) {

@@ -87,6 +87,12 @@ TEST(EncoderConfig, RefusesByName) {
   check_refused(R"("model_type":"modernbert","hidden_size":62)", kUnsupportedModel, "heads");
   check_refused(R"("model_type":"modernbert","vocab_size":99999999999)", kUnsupportedModel,
                 "vocab_size");
+  check_refused(R"("model_type":"bert","num_hidden_layers":1025)", kUnsupportedModel,
+                "num_hidden_layers is 1025, more than the 1024 that");
+  check_refused(R"("model_type":"bert","hidden_size":65600)", kUnsupportedModel,
+                "hidden_size is 65600, more than the 65536 that");
+  check_refused(R"("model_type":"bert","intermediate_size":1048577)", kUnsupportedModel,
+                "intermediate_size is 1048577, more than the 1048576 that");
   const auto broken = EncoderConfig::parse("[1]", "x/config.json");
   ASSERT_FALSE(broken.ok());
   EXPECT_EQ(broken.error().code, kArtifactIntegrity);

@@ -90,18 +90,21 @@ class RowForward {
     const auto out_size = static_cast<std::size_t>(linear.weight.shape[0]);
     const auto in_size = static_cast<std::size_t>(linear.weight.shape[1]);
     const std::size_t rows = x.size() / in_size;
+    Matrix columns(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) columns[i % in_size * rows + i / in_size] = x[i];
     Matrix out(rows * out_size);
     std::vector<float> weight(in_size);
+    std::vector<double> sums(rows);
     for (std::size_t o = 0; o < out_size; ++o) {
       tensor::to_float(linear.weight, o * in_size, weight);
-      const double bias = linear.has_bias() ? tensor::element(linear.bias, o) : 0.0;
-      for (std::size_t r = 0; r < rows; ++r) {
-        double sum = bias;
-        for (std::size_t i = 0; i < in_size; ++i) {
-          sum += static_cast<double>(x[r * in_size + i]) * weight[i];
-        }
-        out[r * out_size + o] = static_cast<float>(sum);
+      std::ranges::fill(sums, linear.has_bias() ? tensor::element(linear.bias, o) : 0.0);
+      // Each row's sum runs over i in order; side by side they do not wait for one another.
+      for (std::size_t i = 0; i < in_size; ++i) {
+        const double factor = weight[i];
+        const float* column = &columns[i * rows];
+        for (std::size_t r = 0; r < rows; ++r) sums[r] += column[r] * factor;
       }
+      for (std::size_t r = 0; r < rows; ++r) out[r * out_size + o] = static_cast<float>(sums[r]);
     }
     return out;
   }

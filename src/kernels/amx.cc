@@ -1,17 +1,12 @@
 // AMX tiles for bfloat16 and int8 products, AVX-512 for everything else.
 #if defined(__x86_64__)
-// g++ 12's AVX-512 header reads its own deliberately undefined registers (GCC PR 105593).
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
-#include <immintrin.h>
-
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "kernels/avx512_intrinsics.h"
+#include "kernels/avx512_sizes.h"
 #include "kernels/isa_tables.h"
 #include "kernels/target.h"
 
@@ -27,13 +22,9 @@ LAYARD_TARGET_BEGIN(
 namespace layard::kernels {
 namespace {
 
-struct AmxTarget {
+struct AmxTarget : Avx512Sizes {
   using V = Avx512Vnni;
   using Tiles = AmxTiles;
-  static constexpr std::size_t kTileRows = 14;
-  static constexpr std::size_t kChunk = 256;
-  static constexpr std::size_t kBlockRows = 504;
-  static constexpr std::size_t kGroup = 8;
 };
 
 }  // namespace

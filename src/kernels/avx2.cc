@@ -12,6 +12,7 @@
 LAYARD_TARGET_BEGIN("avx2,fma,f16c")
 #include "kernels/table-inl.h"
 #include "kernels/vec_avx2-inl.h"
+#include "kernels/words-inl.h"
 
 namespace layard::kernels {
 namespace {
@@ -23,6 +24,13 @@ struct Avx2Target {
   static constexpr std::size_t kBlockRows = 192;
   static constexpr std::size_t kGroup = 8;
 };
+constexpr LinearKernels kInt8 = word_kernels<Avx2Target>("int8 in 16-bit pairs");
+
+constexpr KernelTable avx2_table() {
+  KernelTable table = make_table<Avx2Target>(Isa::kAvx2, "avx2");
+  table.set(LinearFormat::kInt8, kInt8);
+  return table;
+}
 
 }  // namespace
 }  // namespace layard::kernels
@@ -31,7 +39,7 @@ LAYARD_TARGET_END
 namespace layard::kernels {
 
 const KernelTable& avx2_kernels() {
-  static constexpr KernelTable kTable = make_table<Avx2Target>(Isa::kAvx2, "avx2");
+  static constexpr KernelTable kTable = avx2_table();
   return kTable;
 }
 

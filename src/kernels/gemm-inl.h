@@ -118,23 +118,6 @@ LAYARD_INLINE typename V::Reg activate(Activation activation, typename V::Reg x)
   return x;
 }
 
-template <class V>
-LAYARD_INLINE void put(const GemmArgs& args, std::size_t row, std::size_t column,
-                       typename V::Reg value) {
-  if (column >= args.w.n) return;
-  const std::size_t left = args.w.n - column;
-  float* c = args.c + row * args.ldc + column;
-  const float* residual =
-      args.residual == nullptr ? nullptr : args.residual + row * args.ld_residual + column;
-  if (left >= V::kWidth) {
-    if (residual != nullptr) value = V::add(V::load(residual), value);
-    V::store(c, value);
-  } else {
-    if (residual != nullptr) value = V::add(V::load_first(residual, left), value);
-    V::store_first(c, left, value);
-  }
-}
-
 /// Sums that rest in scratch as float32, a tile of rows with panel_width floats each.
 template <class V>
 struct FloatSums {
@@ -172,60 +155,53 @@ struct Finish {
   }
 };
 
-template <class T, class F, class Sums>
-LAYARD_INLINE void finish_whole(const GemmArgs& args, std::size_t row, std::size_t rows,
-                                std::size_t panel, const Sums& sums) {
-  using V = typename T::V;
-  constexpr std::size_t kPanel = panel_width<T>();
-  const float* bias = args.w.bias == nullptr ? nullptr : args.w.bias + panel * kPanel;
-  const std::size_t column = args.w.gated ? panel * V::kWidth : panel * kPanel;
-  float* c = args.c + row * args.ldc + column;
-  const float* residual =
-      args.residual == nullptr ? nullptr : args.residual + row * args.ld_residual + column;
-  for (std::size_t r = 0; r < rows; ++r) {
+/// Where finished rows go: row r of the tile at c + r * ldc, its residual beside it.
+struct FinishedRows {
+  float* c;
+  std::size_t ldc;
+  const float* residual;  ///< or null
+  std::size_t ld_residual;
+};
+
+template <class V, class F, class Sums>
+LAYARD_INLINE void finish_rows(const FinishedRows& to, const float* bias, IndexRange rows,
+                               const Sums& sums) {
+  const float* residual = to.residual;
+  float* c = to.c;
+  for (std::size_t r = rows.begin; r < rows.end; ++r) {
     F::template row<V>(sums, r, bias, residual, c);
-    c += args.ldc;
-    if (residual != nullptr) residual += args.ld_residual;
+    c += to.ldc;
+    if (residual != nullptr) residual += to.ld_residual;
   }
 }
 
-template <class T, bool kBias, bool kResidual, class Sums>
-LAYARD_INLINE void finish_activated(const GemmArgs& args, std::size_t row, std::size_t rows,
-                                    std::size_t panel, const Sums& sums) {
+template <class V, bool kBias, bool kResidual, class Sums>
+LAYARD_INLINE void finish_activated(const GemmArgs& args, const FinishedRows& to, const float* bias,
+                                    IndexRange rows, const Sums& sums) {
   using enum Activation;
   if (args.w.gated) {
-    finish_whole<T, Finish<kBias, kResidual, kGeluGate>>(args, row, rows, panel, sums);
+    finish_rows<V, Finish<kBias, kResidual, kGeluGate>>(to, bias, rows, sums);
   } else if (args.activation == kGelu) {
-    finish_whole<T, Finish<kBias, kResidual, kGelu>>(args, row, rows, panel, sums);
+    finish_rows<V, Finish<kBias, kResidual, kGelu>>(to, bias, rows, sums);
   } else if (args.activation == kRelu) {
-    finish_whole<T, Finish<kBias, kResidual, kRelu>>(args, row, rows, panel, sums);
+    finish_rows<V, Finish<kBias, kResidual, kRelu>>(to, bias, rows, sums);
   } else {
-    finish_whole<T, Finish<kBias, kResidual, kNone>>(args, row, rows, panel, sums);
+    finish_rows<V, Finish<kBias, kResidual, kNone>>(to, bias, rows, sums);
   }
 }
 
-/// A panel that C holds only in part: the same sums, with masked stores.
+/// Rows [rows.begin, rows.end) of the tile, every column of the panel, to `to`.
 template <class T, class Sums>
-void finish_part(const GemmArgs& args, std::size_t row, std::size_t rows, std::size_t panel,
-                 const Sums& sums) {
+void finish_panel(const GemmArgs& args, const FinishedRows& to, std::size_t panel, IndexRange rows,
+                  const Sums& sums) {
   using V = typename T::V;
-  using Reg = typename V::Reg;
-  constexpr std::size_t kPanel = panel_width<T>();
-  const bool has_bias = args.w.bias != nullptr;
-  const float* bias = has_bias ? args.w.bias + panel * kPanel : nullptr;
-  for (std::size_t r = 0; r < rows; ++r) {
-    Reg x0 = sums.at(r, 0);
-    Reg x1 = sums.at(r, 1);
-    if (has_bias) {
-      x0 = V::add(x0, V::load(bias));
-      x1 = V::add(x1, V::load(bias + V::kWidth));
-    }
-    if (args.w.gated) {
-      put<V>(args, row + r, panel * V::kWidth, V::mul(gelu_of<V>(x0), x1));
-    } else {
-      put<V>(args, row + r, panel * kPanel, activate<V>(args.activation, x0));
-      put<V>(args, row + r, panel * kPanel + V::kWidth, activate<V>(args.activation, x1));
-    }
+  const float* bias = args.w.bias == nullptr ? nullptr : args.w.bias + panel * panel_width<T>();
+  if (bias == nullptr) {
+    to.residual != nullptr ? finish_activated<V, false, true>(args, to, bias, rows, sums)
+                           : finish_activated<V, false, false>(args, to, bias, rows, sums);
+  } else {
+    to.residual != nullptr ? finish_activated<V, true, true>(args, to, bias, rows, sums)
+                           : finish_activated<V, true, false>(args, to, bias, rows, sums);
   }
 }
 
@@ -234,14 +210,24 @@ template <class T, class Sums>
 void finish_tile(const GemmArgs& args, std::size_t row, std::size_t rows, std::size_t panel,
                  const Sums& sums) {
   const std::size_t columns = args.w.gated ? T::V::kWidth : panel_width<T>();
-  if ((panel + 1) * columns > args.w.n) return finish_part<T>(args, row, rows, panel, sums);
-  const bool residual = args.residual != nullptr;
-  if (args.w.bias == nullptr) {
-    residual ? finish_activated<T, false, true>(args, row, rows, panel, sums)
-             : finish_activated<T, false, false>(args, row, rows, panel, sums);
-  } else {
-    residual ? finish_activated<T, true, true>(args, row, rows, panel, sums)
-             : finish_activated<T, true, false>(args, row, rows, panel, sums);
+  const std::size_t column = panel * columns;
+  float* c = args.c + row * args.ldc + column;
+  const float* residual =
+      args.residual == nullptr ? nullptr : args.residual + row * args.ld_residual + column;
+  if (column + columns <= args.w.n) {
+    return finish_panel<T>(args, {c, args.ldc, residual, args.ld_residual}, panel, {0, rows}, sums);
+  }
+  // C has a part of the panel only: rows are finished beside it, and that part is copied.
+  const std::size_t bytes = (args.w.n - column) * sizeof(float);
+  float residual_row[panel_width<T>()] = {};
+  float finished_row[panel_width<T>()];
+  for (std::size_t r = 0; r < rows; ++r) {
+    if (residual != nullptr) {
+      __builtin_memcpy(residual_row, residual + r * args.ld_residual, bytes);
+    }
+    const FinishedRows beside{finished_row, 0, residual == nullptr ? nullptr : residual_row, 0};
+    finish_panel<T>(args, beside, panel, {r, r + 1}, sums);
+    __builtin_memcpy(c + r * args.ldc, finished_row, bytes);
   }
 }
 
@@ -262,11 +248,7 @@ struct HalfStore {
   static constexpr std::size_t kElementBytes = sizeof(std::uint16_t);
   static constexpr bool kWidens = true;
   static const float* chunk(const std::byte* panel, std::size_t length, float* wide) {
-    using V = typename T::V;
-    const auto* from = reinterpret_cast<const std::uint16_t*>(panel);
-    for (std::size_t i = 0; i < length * panel_width<T>(); i += V::kWidth) {
-      V::store(wide + i, load_half<V>(from + i, kType));
-    }
+    widen<typename T::V>(panel, kType, length * panel_width<T>(), wide);
     return wide;
   }
 };
@@ -277,7 +259,6 @@ template <class T, class Store>
 class FloatProduct {
  public:
   using Sum = float;
-  using Cut = TileCut;
   static constexpr std::size_t kPanel = panel_width<T>();
   static constexpr std::size_t kTileRows = T::kTileRows;
   static constexpr std::size_t kBlockRows = T::kBlockRows;
@@ -326,10 +307,11 @@ LAYARD_INLINE const std::byte* next_chunk(const P& product, std::size_t k, Index
 /// One block of rows times one group of panels; scratch holds the group's sums, panel by panel,
 /// then the chunk as tile() reads it.
 template <class P>
-void gemm_block(P& product, std::size_t k, IndexRange rows, IndexRange panels, std::byte* scratch) {
+void gemm_block(const P& product, std::size_t k, IndexRange rows, IndexRange panels,
+                std::byte* scratch) {
   auto* sums = reinterpret_cast<typename P::Sum*>(scratch);
   std::byte* buffer = scratch + P::kBlockRows * P::kGroup * P::kPanel * sizeof(typename P::Sum);
-  const typename P::Cut cut(rows.end - rows.begin, P::kTileRows);
+  const TileCut cut(rows.end - rows.begin, P::kTileRows);
   for (std::size_t first = 0; first < k; first += P::kChunk) {
     const IndexRange depth{first, k - first < P::kChunk ? k : first + P::kChunk};
     const std::size_t length = depth.end - depth.begin;
@@ -350,16 +332,24 @@ void gemm_block(P& product, std::size_t k, IndexRange rows, IndexRange panels, s
   }
 }
 
-template <class P>
-void gemm(const GemmArgs& args, IndexRange rows, IndexRange panels, std::byte* scratch) {
-  P product(args);
+/// Calls work(rows, panels) for every block of P::kBlockRows rows and group of P::kGroup panels.
+template <class P, class Work>
+LAYARD_INLINE void each_block(IndexRange rows, IndexRange panels, const Work& work) {
   for (std::size_t r = rows.begin; r < rows.end; r += P::kBlockRows) {
     const std::size_t row_end = rows.end - r < P::kBlockRows ? rows.end : r + P::kBlockRows;
     for (std::size_t p = panels.begin; p < panels.end; p += P::kGroup) {
       const std::size_t panel_end = panels.end - p < P::kGroup ? panels.end : p + P::kGroup;
-      gemm_block(product, args.w.k, {r, row_end}, {p, panel_end}, scratch);
+      work(IndexRange{r, row_end}, IndexRange{p, panel_end});
     }
   }
+}
+
+template <class P>
+void gemm(const GemmArgs& args, IndexRange rows, IndexRange panels, std::byte* scratch) {
+  const P product(args);
+  each_block<P>(rows, panels, [&](IndexRange block_rows, IndexRange group) {
+    gemm_block(product, args.w.k, block_rows, group, scratch);
+  });
 }
 
 template <class P>

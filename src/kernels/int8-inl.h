@@ -1,13 +1,15 @@
 /// The matrix product in 8-bit integers, for vector units.
 ///
-/// A prepared row: its scale (float, then padding to 64 bytes) and k bytes, each the rounded value
-/// over the scale plus V::kByteOffset, so that they are unsigned. A panel: one scale and one
-/// correction (int32: minus kByteOffset times the column's sum) per column, then groups of four
-/// bytes of k, [k / 4][panel][4]. k is padded with zero weights to a multiple of four. Sums are
-/// exact int32: |sum| <= k * 127 * 255, hence k <= 65,536.
+/// Rows and columns of weights are padded with zeros to whole blocks of kRotation and rotated
+/// (rotation-inl.h), then rounded over one scale each. A prepared row: its scale over kRotationGain
+/// (float, then padding to 64 bytes) and a byte per element, the rounded value plus V::kByteOffset,
+/// so that they are unsigned. A panel: one scale and one correction (int32: minus kByteOffset times
+/// the column's sum) per column, then groups of four bytes of k, [k / 4][panel][4]. Sums are exact
+/// int32: |sum| <= k * 127 * 255, hence kInt8DepthMax.
 #pragma once
 
 #include "kernels/pack-inl.h"
+#include "kernels/rotation-inl.h"
 
 namespace layard::kernels {
 namespace {
@@ -15,66 +17,63 @@ namespace {
 constexpr std::size_t kRowHeaderBytes = 64;
 constexpr std::size_t kByteGroup = 4;
 
-/// Largest absolute value of a row; NaN where any element is not finite.
+/// k with its zeros.
+constexpr std::size_t int8_depth(std::size_t k) { return round_up(k, kRotation); }
+
+/// Largest absolute value of what a row becomes by rotation; NaN where any element is not finite.
 template <class V>
-LAYARD_INLINE float largest(const float* x, std::size_t n) {
+LAYARD_INLINE float largest_rotated(const float* x, std::size_t n) {
   typename V::Reg most = V::zero();
   typename V::Reg poison = V::zero();  // 0 * x: NaN where x is not finite, which max() would drop
   const typename V::Reg zero = V::zero();
-  std::size_t i = 0;
-  for (; i + V::kWidth <= n; i += V::kWidth) {
-    const typename V::Reg value = V::load(x + i);
-    most = V::max(V::abs(value), most);
-    poison = V::fma(value, zero, poison);
-  }
-  if (i < n) {
-    const typename V::Reg value = V::load_first(x + i, n - i);
-    most = V::max(V::abs(value), most);
-    poison = V::fma(value, zero, poison);
+  for (std::size_t i = 0; i < n; i += kRotation) {
+    const RotatedBlock<V> block(x + i, n - i);
+    LAYARD_UNROLL
+    for (const typename V::Reg& value : block.reg) {
+      most = V::max(V::abs(value), most);
+      poison = V::fma(value, zero, poison);
+    }
   }
   return V::max_of(most) + V::sum(poison);
 }
 
-/// The scale by which a row's largest value becomes `max_integer`; NaN where it is not finite.
+/// The scale by which a rotated row's largest value becomes `max_integer`; NaN where it is not
+/// finite.
 template <class V>
 LAYARD_INLINE float row_scale(const float* x, std::size_t n, int max_integer) {
-  return largest<V>(x, n) / static_cast<float>(max_integer);
+  return largest_rotated<V>(x, n) / static_cast<float>(max_integer);
 }
 
-/// Rounds n values over `scale` to integers and stores them plus `offset` as bytes, those of zeros
-/// after them up to `padded`, a multiple of V::kWidth.
+/// Rotates the block at x, of which `left` elements are there, rounds it over `scale` to integers
+/// and stores them plus `offset` as kRotation bytes.
 template <class V>
-LAYARD_INLINE void quantize(const float* x, std::size_t n, std::size_t padded, float scale,
-                            int offset, std::uint8_t* out) {
+LAYARD_INLINE void quantize_block(const float* x, std::size_t left, float scale, int offset,
+                                  std::uint8_t* out) {
   const typename V::Reg factor = V::set1(scale > 0 ? 1.0F / scale : 0.0F);
-  for (std::size_t i = 0; i < padded; i += V::kWidth) {
-    const std::size_t left = i < n ? n - i : 0;
-    const typename V::Reg value = left >= V::kWidth ? V::load(x + i)
-                                  : left > 0        ? V::load_first(x + i, left)
-                                                    : V::zero();
-    V::store_bytes(out + i, V::mul(value, factor), offset);
+  const RotatedBlock<V> block(x, left);
+  LAYARD_UNROLL
+  for (std::size_t r = 0; r < RotatedBlock<V>::kRegs; ++r) {
+    V::store_bytes(out + r * V::kWidth, V::mul(block.reg[r], factor), offset);
   }
 }
 
 template <class T>
 std::size_t int8_panel_bytes(std::size_t k) {
   const std::size_t header = panel_width<T>() * (sizeof(float) + sizeof(std::int32_t));
-  return round_up(header + round_up(k, kByteGroup) * panel_width<T>(), 64);
+  return round_up(header + int8_depth(k) * panel_width<T>(), 64);
 }
 
-/// The scale of one column of weights.
-template <class V>
-LAYARD_INLINE float column_scale(const void* row, ElementType type, std::size_t k) {
-  float most = 0;
-  float wide[kPackStep];
-  for (std::size_t first = 0; first < k; first += kPackStep) {
-    const std::size_t length = k - first < kPackStep ? k - first : kPackStep;
-    widen<V>(static_cast<const unsigned char*>(row) + first * element_bytes(type), type, length,
-             wide);
-    const float here = largest<V>(wide, length);
-    most = here > most ? here : most;
+/// Calls visit(first, block) for each rotated block of a column of weights.
+template <class V, class Visit>
+LAYARD_INLINE void each_column_block(const void* row, ElementType type, std::size_t k,
+                                     const Visit& visit) {
+  const auto* bytes = static_cast<const unsigned char*>(row);
+  for (std::size_t first = 0; first < k; first += kRotation) {
+    const std::size_t length = k - first < kRotation ? k - first : kRotation;
+    float wide[kRotation];
+    widen<V>(bytes + first * element_bytes(type), type, length, wide);
+    visit(first, RotatedBlock<V>(wide, length));
   }
-  return most / 127.0F;
 }
 
 /// The nearest integer, ties to even, for |x| < 2^22.
@@ -82,22 +81,27 @@ LAYARD_INLINE int round_to_int(float x) {
   return static_cast<int>((x + 12582912.0F) - 12582912.0F);
 }
 
-/// Calls put(i, value) for each quantised element of a column of weights; returns its scale.
+/// Calls put(i, value) for each of the int8_depth(k) quantised elements of a column of weights;
+/// returns its scale.
 template <class V, class Put>
 LAYARD_INLINE float quantize_column(const void* row, ElementType type, std::size_t k,
                                     const Put& put) {
-  const float scale = column_scale<V>(row, type, k);
+  typename V::Reg most = V::zero();
+  each_column_block<V>(row, type, k, [&](std::size_t, const RotatedBlock<V>& block) {
+    for (const typename V::Reg& value : block.reg) most = V::max(V::abs(value), most);
+  });
+  const float scale = V::max_of(most) / 127.0F;
   const float factor = scale > 0 ? 1.0F / scale : 0.0F;
-  const auto* bytes = static_cast<const unsigned char*>(row);
-  float wide[kPackStep];
-  for (std::size_t first = 0; first < k; first += kPackStep) {
-    const std::size_t length = k - first < kPackStep ? k - first : kPackStep;
-    widen<V>(bytes + first * element_bytes(type), type, length, wide);
-    for (std::size_t i = 0; i < length; ++i) {
-      const int value = round_to_int(wide[i] * factor);
+  each_column_block<V>(row, type, k, [&](std::size_t first, const RotatedBlock<V>& block) {
+    float rotated[kRotation];
+    for (std::size_t r = 0; r < RotatedBlock<V>::kRegs; ++r) {
+      V::store(rotated + r * V::kWidth, block.reg[r]);
+    }
+    for (std::size_t i = 0; i < kRotation; ++i) {
+      const int value = round_to_int(rotated[i] * factor);
       put(first + i, value > 127 ? 127 : value < -127 ? -127 : value);
     }
-  }
+  });
   return scale;
 }
 
@@ -121,9 +125,7 @@ void pack_int8_panel(const void* const* rows, ElementType type, std::size_t k, s
   }
 }
 
-LAYARD_INLINE std::size_t int8_row_bytes(std::size_t k) {
-  return kRowHeaderBytes + round_up(k, 64);
-}
+LAYARD_INLINE std::size_t int8_row_bytes(std::size_t k) { return kRowHeaderBytes + int8_depth(k); }
 template <class T>
 std::size_t int8_operand_bytes(std::size_t rows, std::size_t k) {
   return rows * int8_row_bytes(k);
@@ -134,9 +136,11 @@ void prepare_int8_row(const float* row, std::size_t k, std::size_t index, std::b
   using V = typename T::V;
   std::byte* operand = operands + index * int8_row_bytes(k);
   const float scale = row_scale<V>(row, k, V::kByteMax);
-  *reinterpret_cast<float*>(operand) = scale;
-  quantize<V>(row, k, round_up(k, 64), scale, V::kByteOffset,
-              reinterpret_cast<std::uint8_t*>(operand) + kRowHeaderBytes);
+  *reinterpret_cast<float*>(operand) = scale / kRotationGain;
+  auto* bytes = reinterpret_cast<std::uint8_t*>(operand) + kRowHeaderBytes;
+  for (std::size_t i = 0; i < k; i += kRotation) {
+    quantize_block<V>(row + i, k - i, scale, V::kByteOffset, bytes + i);
+  }
 }
 
 /// Where the sums of a tile start: row r at from + r * ld.
@@ -208,14 +212,13 @@ class Int8Product {
  public:
   using V = typename T::V;
   using Sum = std::int32_t;
-  using Cut = TileCut;
   static constexpr std::size_t kPanel = panel_width<T>();
   static constexpr std::size_t kTileRows = T::kTileRows;
   static constexpr std::size_t kBlockRows = T::kBlockRows;
   static constexpr std::size_t kGroup = T::kGroup;
   static constexpr std::size_t kChunk = 4 * T::kChunk;
   static constexpr std::size_t kChunkBytes = 0;
-  static_assert(kChunk % kByteGroup == 0);
+  static_assert(kChunk % kRotation == 0);
 
   explicit Int8Product(const GemmArgs& args)
       : args_(args),
@@ -234,7 +237,7 @@ class Int8Product {
     const StartSums start = depth.begin > 0
                                 ? StartSums{sums, kPanel}
                                 : StartSums{reinterpret_cast<const std::int32_t*>(b) - kPanel, 0};
-    const std::size_t groups = (depth.end - depth.begin + kByteGroup - 1) / kByteGroup;
+    const std::size_t groups = int8_depth(depth.end - depth.begin) / kByteGroup;
     Table::kByRows[height - 1](args_.a + row * row_bytes_ + kRowHeaderBytes + depth.begin,
                                row_bytes_, b, groups, start, sums, ahead);
   }

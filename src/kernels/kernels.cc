@@ -6,6 +6,7 @@
 #include <cpuid.h>
 #endif
 #if defined(__linux__)
+#include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #endif
@@ -51,6 +52,27 @@ bool amx_supported() {
 #endif
 }
 #endif
+
+#if defined(__aarch64__)
+NeonFeatures processor_features() {
+#if defined(__linux__)
+  return neon_features(getauxval(AT_HWCAP2));
+#else
+  return {};
+#endif
+}
+#endif
+
+/// The ISA, and what this processor's table has beyond it where that is a choice.
+std::string_view variant_name(Isa isa) {
+#if defined(__x86_64__)
+  if (isa == Isa::kAvx512 && __builtin_cpu_supports("avx512vnni")) return "avx512+vnni";
+#endif
+#if defined(__aarch64__)
+  if (isa == Isa::kNeon) return neon_variant(processor_features());
+#endif
+  return isa_name(isa);
+}
 
 }  // namespace
 
@@ -102,12 +124,14 @@ bool isa_recorded(Isa isa) {
   return isa == Isa::kScalar;
 }
 
-std::string_view isa_code_hash(Isa isa) {
+std::string_view code_hash(std::string_view variant) {
   for (const CodeHash& entry : kCodeHashes) {
-    if (entry.isa == isa_name(isa)) return entry.hash;
+    if (entry.variant == variant) return entry.hash;
   }
   return "";
 }
+
+std::string_view isa_code_hash(Isa isa) { return code_hash(variant_name(isa)); }
 
 const KernelTable* find_kernels(Isa isa) {
   if (!isa_supported(isa)) return nullptr;
@@ -116,13 +140,14 @@ const KernelTable* find_kernels(Isa isa) {
     case Isa::kAvx2:
       return &avx2_kernels();
     case Isa::kAvx512:
-      return __builtin_cpu_supports("avx512vnni") ? &avx512_vnni_kernels() : &avx512_kernels();
+      if (!__builtin_cpu_supports("avx512vnni")) return &avx512_kernels();
+      return __builtin_cpu_supports("avx512bf16") ? &avx512_bf16_kernels() : &avx512_vnni_kernels();
     case Isa::kAmx:
       return &amx_kernels();
 #endif
 #if defined(__aarch64__)
     case Isa::kNeon:
-      return &neon_kernels();
+      return &neon_kernels(processor_features());
 #endif
     default:
       return &scalar_kernels();

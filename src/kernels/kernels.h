@@ -116,6 +116,9 @@ enum class LinearFormat : std::uint8_t {
 };
 constexpr std::size_t kLinearFormats = 5;
 
+/// The deepest k that kInt8 sums in 32 bits without overflow.
+constexpr std::size_t kInt8DepthMax = 65'536;
+
 /// Layer norm of one row: (x - mean) / sqrt(variance + eps) * weight + bias.
 struct NormArgs {
   const float* weight = nullptr;
@@ -156,13 +159,16 @@ struct KernelTable {
   Isa isa = Isa::kScalar;
   /// The ISA's name, or what a test calls its own table.
   std::string_view name;
-  /// By LinearFormat; kFloat32 is always there, others may be null.
+  /// By LinearFormat, every one set.
   const LinearKernels* linear[kLinearFormats] = {};
 
-  const LinearKernels& exact() const { return *linear[0]; }
-  const LinearKernels* find(LinearFormat format) const {
-    return linear[static_cast<std::size_t>(format)];
+  constexpr void set(LinearFormat format, const LinearKernels& kernels) {
+    linear[static_cast<std::size_t>(format)] = &kernels;
   }
+  const LinearKernels& of(LinearFormat format) const {
+    return *linear[static_cast<std::size_t>(format)];
+  }
+  const LinearKernels& exact() const { return of(LinearFormat::kFloat32); }
 
   /// Exact widening of n elements; `from` needs no alignment.
   void (*widen)(const void* from, ElementType type, std::size_t n, float* to) = nullptr;
@@ -208,8 +214,9 @@ bool isa_supported(Isa isa);
 /// processor with just this code. Without one an instruction set is used only when forced.
 bool isa_recorded(Isa isa);
 
-/// 16 hex digits that change with the code of `isa` (cmake/KernelHash.cmake): results and packed
-/// weights of another hash are not those of this build.
+/// 16 hex digits that change with the code of `isa` (cmake/KernelHash.cmake) and with which of its
+/// kernels this processor gets: results and packed weights of another hash are not those of this
+/// build on this processor.
 std::string_view isa_code_hash(Isa isa);
 
 /// The table of `isa`, or null when it is not supported here. The table lives for ever.

@@ -14,7 +14,7 @@ constexpr Product::Kind kExactKinds[] = {
 };
 
 TEST(Kernels, LinearFormatsAllSmallTails) {
-  for (const KernelTable* table : test_tables()) {
+  for (const KernelTable* table : format_tables()) {
     for (const Product::Kind& kind : kExactKinds) {
       for (const std::size_t m : {1, 2, 13, 15, 16, 17, 31, 32, 33}) {
         for (const std::size_t n : {1, 7, 8, 16, 17, 31, 32, 33}) {
@@ -28,7 +28,7 @@ TEST(Kernels, LinearFormatsAllSmallTails) {
 }
 
 TEST(Kernels, LinearFormatsEveryHeightAndDepth) {
-  for (const KernelTable* table : test_tables()) {
+  for (const KernelTable* table : format_tables()) {
     for (const Product::Kind& kind : kExactKinds) {
       for (std::size_t m = 1; m <= 70; ++m) Product(*table, {m, 9 + m % 29, 19}, {}, kind).check();
       for (std::size_t k = 1; k <= 130; ++k) {
@@ -40,7 +40,7 @@ TEST(Kernels, LinearFormatsEveryHeightAndDepth) {
 
 TEST(Kernels, LinearFormatsEpiloguesAndBlocks) {
   using enum Activation;
-  for (const KernelTable* table : test_tables()) {
+  for (const KernelTable* table : format_tables()) {
     for (const Product::Kind& kind : kExactKinds) {
       for (const Activation activation : {kNone, kRelu, kGelu, kGeluGate}) {
         Product(*table, {18, 37, 40}, {activation, true, true}, kind).check();
@@ -53,7 +53,7 @@ TEST(Kernels, LinearFormatsEpiloguesAndBlocks) {
 }
 
 // Rounding of any rows: the split has 16 bits of each factor, bfloat16 8, int8 the 63rd or 127th
-// part of the largest.
+// part of the largest after rotation.
 TEST(Kernels, LinearFormatsOnAnyValues) {
   constexpr Product::Kind kKinds[] = {
       {LinearFormat::kFloat16Weights, Values::kReal, 1e-3},
@@ -61,18 +61,18 @@ TEST(Kernels, LinearFormatsOnAnyValues) {
       {LinearFormat::kBFloat16, Values::kReal, 8e-3},
       {LinearFormat::kInt8, Values::kReal, 2e-2},
   };
-  for (const KernelTable* table : test_tables()) {
+  for (const KernelTable* table : format_tables()) {
     for (const Product::Kind& kind : kKinds) Product(*table, {21, 50, 500}, {}, kind).check();
   }
 }
 
 TEST(Kernels, LinearFormatBitsDoNotDependOnTheSplit) {
-  for (const KernelTable* table : test_tables()) {
+  for (const KernelTable* table : format_tables()) {
     for (const Product::Kind& kind : kExactKinds) {
       const Product product(*table, {61, 90, 300}, {Activation::kGeluGate, true, true},
                             {kind.format, Values::kReal, 1});
       const std::vector<float> whole = product.run();
-      const std::size_t step = table->find(kind.format)->row_step;
+      const std::size_t step = table->of(kind.format).row_step;
       std::vector<IndexRange> rows;
       for (std::size_t i = 0; i < 61; i += step)
         rows.push_back({i, std::min<std::size_t>(i + step, 61)});
@@ -92,8 +92,8 @@ TEST(Kernels, LinearFormatBitsDoNotDependOnTheSplit) {
 
 // 16-bit weights are widened exactly, so vector tables give the bits of float32 panels.
 TEST(Kernels, HalfWeightsEqualFloat32Bits) {
-  for (const KernelTable* table : test_tables()) {
-    if (table->find(LinearFormat::kFloat16Weights)->prepare != nullptr) continue;  // tiles
+  for (const KernelTable* table : format_tables()) {
+    if (table->of(LinearFormat::kFloat16Weights).prepare != nullptr) continue;  // tiles
     const Epilogue epilogue{Activation::kGelu, true, true};
     for (const auto& [format, values] :
          {std::pair{LinearFormat::kFloat16Weights, Values::kHalf},
@@ -107,10 +107,57 @@ TEST(Kernels, HalfWeightsEqualFloat32Bits) {
   }
 }
 
+/// Products of one row with columns of `linear`, all of the row's depth.
+std::vector<float> row_product(const LinearKernels& linear, const std::vector<float>& row,
+                               const std::vector<const void*>& columns) {
+  const AlignedBytes packed(linear.panel_bytes(row.size()));
+  const AlignedBytes operand(linear.operand_bytes(1, row.size()));
+  const AlignedBytes scratch(linear.scratch_bytes(row.size()));
+  linear.pack_panel(columns.data(), ElementType::kFloat32, row.size(), packed.data());
+  linear.prepare(row.data(), row.size(), 0, operand.data());
+  std::vector<float> c(columns.size());
+  GemmArgs args;
+  args.a = operand.data();
+  args.w = {&linear, packed.data(), nullptr, columns.size(), row.size(), false};
+  args.c = c.data();
+  args.ldc = columns.size();
+  linear.gemm(args, {0, 1}, {0, 1}, scratch.data());
+  return c;
+}
+
+// A single large value must not drown the others of its row, as it does without rotation: they
+// would all round to zero.
+TEST(Kernels, Int8KeepsSmallValuesBesideALargeOne) {
+  constexpr std::size_t kDepth = 512;
+  constexpr std::size_t kLarge = 200;
+  std::vector<float> row = random_floats(kDepth, 10);
+  row[kLarge] = 300.0F;
+  for (const KernelTable* table : test_tables()) {
+    const LinearKernels& linear = table->of(LinearFormat::kInt8);
+    const std::size_t n = linear.panel_columns;
+    std::vector<float> w = random_floats(n * kDepth, 11);
+    for (std::size_t j = 0; j < n; ++j) w[j * kDepth + kLarge] = 0;
+    std::vector<const void*> columns;
+    for (std::size_t j = 0; j < n; ++j) columns.push_back(&w[j * kDepth]);
+    const std::vector<float> c = row_product(linear, row, columns);
+    double error = 0;
+    double size = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+      double expected = 0;
+      for (std::size_t i = 0; i < kDepth; ++i) {
+        expected += static_cast<double>(row[i]) * w[j * kDepth + i];
+      }
+      error += (c[j] - expected) * (c[j] - expected);
+      size += expected * expected;
+    }
+    EXPECT_LT(error, 0.2 * size) << table->name;
+  }
+}
+
 // A row that is not finite must not come out as numbers.
 TEST(Kernels, Int8KeepsNan) {
-  for (const KernelTable* table : test_tables()) {
-    const LinearKernels& linear = *table->find(LinearFormat::kInt8);
+  for (const KernelTable* table : format_tables()) {
+    const LinearKernels& linear = table->of(LinearFormat::kInt8);
     for (const float bad : {kNan, std::numeric_limits<float>::infinity()}) {
       std::vector<float> row = random_floats(100, 9);
       row[57] = bad;
@@ -123,6 +170,64 @@ TEST(Kernels, Int8KeepsNan) {
   }
 }
 
+TEST(Kernels, EmulatedPairsEqualAvx512Bits) {
+#if defined(__x86_64__)
+  const KernelTable* real = find_kernels(Isa::kAvx512);
+  if (real != &avx512_bf16_kernels()) GTEST_SKIP() << "this processor has no AVX-512 BF16";
+  const Product::Kind kind{LinearFormat::kBFloat16, Values::kReal, 1};
+  for (const Shape shape : {Shape{37, 70, 1300}, Shape{3, 5, 9}}) {
+    const Epilogue epilogue{Activation::kNone, true, true};
+    EXPECT_TRUE(same_bits(Product(*real, shape, epilogue, kind).run(),
+                          Product(kEmulatedPairs, shape, epilogue, kind).run()));
+  }
+#else
+  GTEST_SKIP() << "not this processor's family";
+#endif
+}
+
+TEST(Kernels, EmulatedWordsEqualAvx2Bits) {
+#if defined(__x86_64__)
+  const KernelTable* real = find_kernels(Isa::kAvx2);
+  if (real == nullptr) GTEST_SKIP() << "this processor has no AVX2";
+  const Product::Kind kind{LinearFormat::kInt8, Values::kReal, 1};
+  for (const Shape shape : {Shape{37, 70, 1300}, Shape{3, 5, 9}, Shape{7, 16, 64}}) {
+    const Epilogue epilogue{Activation::kNone, true, true};
+    EXPECT_TRUE(same_bits(Product(*real, shape, epilogue, kind).run(),
+                          Product(kEmulatedWords, shape, epilogue, kind).run()));
+  }
+#else
+  GTEST_SKIP() << "not this processor's family";
+#endif
+}
+
+// The largest sums that rows and columns can make are exact, whatever they are made of: all signs
+// alike, one large value among small ones, the deepest k.
+TEST(Kernels, WordSumsNeverOverflow) {
+  constexpr std::size_t kDepth = kInt8DepthMax;
+  std::vector<float> flat(kDepth, 0.0F);
+  // Blocks that rotate to one value everywhere.
+  for (std::size_t i = 0; i < kDepth; i += kRotation) flat[i] = rotation_sign(0);
+  std::vector<float> peaked = flat;
+  for (std::size_t i = 0; i < kRotation; ++i) peaked[i] = rotation_sign(i) * 50.0F;
+  std::size_t tables = 0;
+  for (const KernelTable* table : test_tables()) {
+    const LinearKernels& linear = table->of(LinearFormat::kInt8);
+    if (linear.name != "int8 in 16-bit pairs") continue;
+    ++tables;
+    const std::size_t n = linear.panel_columns;
+    for (const std::vector<float>* column : {&flat, &peaked}) {
+      const std::vector<const void*> columns(n, column->data());
+      const std::vector<float> c = row_product(linear, flat, columns);
+      double expected = 0;
+      for (std::size_t i = 0; i < kDepth; ++i) {
+        expected += static_cast<double>(flat[i]) * (*column)[i];
+      }
+      for (const float value : c) EXPECT_NEAR(value, expected, 0.1 * expected) << table->name;
+    }
+  }
+  EXPECT_GT(tables, 0U);
+}
+
 TEST(Kernels, EmulatedTilesEqualAmxBits) {
   const KernelTable* real = find_kernels(Isa::kAmx);
   if (real == nullptr) GTEST_SKIP() << "this processor has no AMX";
@@ -132,7 +237,7 @@ TEST(Kernels, EmulatedTilesEqualAmxBits) {
       const Product::Kind any{kind.format, Values::kReal, 1};
       EXPECT_TRUE(same_bits(Product(*real, shape, epilogue, any).run(),
                             Product(kEmulatedTiles, shape, epilogue, any).run()))
-          << real->find(kind.format)->name;
+          << real->of(kind.format).name;
     }
   }
 }

@@ -53,8 +53,8 @@ constexpr std::size_t kRows = 17;
 constexpr std::size_t kColumns = 45;
 constexpr std::size_t kDepth = 300;  // more than one chunk of k on every target
 
-/// What a linear layer's self-test multiplies. The values suit every format: rows of small integers
-/// over powers of two survive rounding to bfloat16, and int8 is compared within its own error.
+/// What a linear layer's self-test multiplies: numbers in [-1, 1), which each format rounds its own
+/// way, so each is compared within its own error.
 struct GemmCase {
   LinearFormat format = LinearFormat::kFloat32;
   bool gated = false;
@@ -62,7 +62,7 @@ struct GemmCase {
 };
 
 void run_gemm(const KernelTable& table, const GemmCase& test, std::vector<float>& out) {
-  const LinearKernels& linear = *table.find(test.format);
+  const LinearKernels& linear = table.of(test.format);
   const std::vector<float> a = numbers(kRows * kDepth, 1);
   const std::size_t weight_rows = test.gated ? 2 * kColumns : kColumns;
   const std::vector<float> w = numbers(weight_rows * kDepth, 2);
@@ -191,7 +191,8 @@ void widen(const KernelTable& table, std::vector<float>& out) {
 }
 
 // Bounds hold for sums of kDepth products of numbers below one: float32 rounds at 2e-5 of them at
-// most, split rows at 2^-16 of a factor, bfloat16 at 2^-8, int8 at 1/126 of a row's largest.
+// most, split rows at 2^-16 of a factor, bfloat16 at 2^-8, int8 at 1/126 of a
+// rotated row's largest, which is some three times its spread.
 constexpr struct {
   std::string_view name;
   Operation run;
@@ -203,7 +204,7 @@ constexpr struct {
                    {"gemm with float16 weights", &gemm_float16_weights, 5e-4F},
                    {"gemm with bfloat16 weights", &gemm_bfloat16_weights, 5e-4F},
                    {"gemm in bfloat16", &gemm_bfloat16, 0.1F},
-                   {"gemm in int8", &gemm_int8, 0.3F},
+                   {"gemm in int8", &gemm_int8, 0.6F},
                    {"attention", &attention, 2e-5F},
                    {"layer norm", &layer_norm, 2e-5F},
                    {"rope and add", &rope_and_add, 2e-5F},

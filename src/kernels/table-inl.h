@@ -41,11 +41,11 @@ constexpr KernelTable make_table(Isa isa, std::string_view name) {
   KernelTable table;
   table.isa = isa;
   table.name = name;
-  table.linear[static_cast<std::size_t>(LinearFormat::kFloat32)] = &Formats<T>::kFloat32;
-  table.linear[static_cast<std::size_t>(LinearFormat::kFloat16Weights)] = &Formats<T>::kFloat16;
-  table.linear[static_cast<std::size_t>(LinearFormat::kBFloat16Weights)] = &Formats<T>::kBFloat16;
-  table.linear[static_cast<std::size_t>(LinearFormat::kBFloat16)] = &Formats<T>::kBFloat16;
-  table.linear[static_cast<std::size_t>(LinearFormat::kInt8)] = &Formats<T>::kInt8;
+  table.set(LinearFormat::kFloat32, Formats<T>::kFloat32);
+  table.set(LinearFormat::kFloat16Weights, Formats<T>::kFloat16);
+  table.set(LinearFormat::kBFloat16Weights, Formats<T>::kBFloat16);
+  table.set(LinearFormat::kBFloat16, Formats<T>::kBFloat16);
+  table.set(LinearFormat::kInt8, Formats<T>::kInt8);
   table.widen = &widen<V>;
   table.layer_norm = &layer_norm<V>;
   table.add = &add_to<V>;

@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <random>
+#include <span>
 
+#include "kernels/rotation_signs.h"
 #include "kernels/test_tables.h"
 
 namespace layard::kernels {
@@ -51,13 +55,43 @@ enum class Values : std::uint8_t {
   kReal,      ///< any float
   kHalf,      ///< weights exact in float16, rows any float
   kBrain,     ///< both exact in bfloat16
-  kIntegers,  ///< both exact in int8 at their own scales
+  kIntegers,  ///< both exact in int8 at their own scales, once rotated
 };
 
 float rounded_to(float x, int bits) {
   int exponent = 0;
   const float fraction = std::frexp(x, &exponent);
   return std::ldexp(std::nearbyint(std::ldexp(fraction, bits)), exponent - bits);
+}
+
+/// The block whose rotation (rotation-inl.h) is q: exact where q are small integers.
+inline std::vector<float> unrotated(const std::vector<int>& q) {
+  std::vector<float> x(kRotation);
+  for (std::size_t j = 0; j < kRotation; ++j) {
+    int sum = 0;
+    for (std::size_t i = 0; i < kRotation; ++i) sum += std::popcount(i & j) % 2 != 0 ? -q[i] : q[i];
+    x[j] = rotation_sign(j) * static_cast<float>(sum) / static_cast<float>(kRotation);
+  }
+  return x;
+}
+
+/// A row that rotates to integers up to `most`, which is among them: whole blocks of any such
+/// integers, then one value in the block that the row's end cuts.
+inline void integer_row(std::mt19937& random, int most, std::span<float> row) {
+  std::uniform_int_distribution<int> any(-most, most);
+  std::size_t first = 0;
+  for (; first + kRotation <= row.size(); first += kRotation) {
+    std::vector<int> q(kRotation);
+    for (int& value : q) value = any(random);
+    q[random() % kRotation] = most;
+    const std::vector<float> x = unrotated(q);
+    std::copy(x.begin(), x.end(), row.begin() + static_cast<std::ptrdiff_t>(first));
+  }
+  if (first == row.size()) return;
+  const auto tail = row.subspan(first);
+  std::fill(tail.begin(), tail.end(), 0.0F);
+  tail[random() % tail.size()] =
+      random() % 2 == 0 ? static_cast<float>(most) : -static_cast<float>(most);
 }
 
 /// One product with operands whose padding is poison: reading past a tail gives NaN, writing past
@@ -74,7 +108,7 @@ class Product {
       : Product(table, shape, epilogue, Kind()) {}
   Product(const KernelTable& table, Shape shape, Epilogue epilogue, Kind kind)
       : table_(table),
-        linear_(*table.find(kind.format)),
+        linear_(table.of(kind.format)),
         shape_(shape),
         epilogue_(epilogue),
         kind_(kind),
@@ -152,16 +186,16 @@ class Product {
     for (float& w : w_) {
       if (kind_.values == Values::kHalf) w = rounded_to(w, 11);
       if (kind_.values == Values::kBrain) w = rounded_to(w, 8);
-      if (kind_.values == Values::kIntegers) w = std::nearbyint(w * 127.0F) / 64.0F;
     }
     for (float& a : a_) {
       if (kind_.values == Values::kBrain) a = rounded_to(a, 8);
-      if (kind_.values == Values::kIntegers) a = std::nearbyint(a * 1.4F) * 3.0F;
     }
-    if (kind_.values != Values::kIntegers) return;
-    // Every row has its largest value, so that its scale is known.
-    for (std::size_t i = 0; i < weight_rows_; ++i) w_[i * shape_.k + i % shape_.k] = 127.0F / 64.0F;
-    for (std::size_t i = 0; i < shape_.m; ++i) a_[i * shape_.k + i % shape_.k] = -3.0F;
+    if (kind_.values != Values::kIntegers || shape_.k == 0) return;
+    // Activations have three values, which are whole numbers of any scale's steps.
+    std::mt19937 random(5);
+    const std::size_t k = shape_.k;
+    for (std::size_t i = 0; i < weight_rows_; ++i) integer_row(random, 127, {&w_[i * k], k});
+    for (std::size_t i = 0; i < shape_.m; ++i) integer_row(random, 1, {&a_[i * k], k});
   }
 
   void pack() {

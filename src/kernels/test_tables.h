@@ -17,22 +17,45 @@ namespace layard::kernels {
 
 /// An emulated table with the sizes of avx512.cc and fused sums: bit-equal to it.
 extern const KernelTable kEmulated512;
+/// The same with products of bfloat16 pairs: bit-equal to avx512_bf16.cc.
+extern const KernelTable kEmulatedPairs;
+/// The same with the sizes of avx2.cc, which has int8 in 16-bit pairs: there bit-equal to it.
+extern const KernelTable kEmulatedWords;
 /// An emulated one with small blocks, so that every loop of the blocking turns at test sizes.
 extern const KernelTable kEmulatedSmall;
 /// An emulated one with tiles: bit-equal to amx.cc.
 extern const KernelTable kEmulatedTiles;
+/// The scalar one with NEON's blocks, emulated, for bfloat16 and int8: those two are bit-equal to
+/// neon_bf16.cc and neon_i8mm.cc.
+extern const KernelTable kEmulatedBlocks;
 
 inline std::vector<const KernelTable*> test_tables() {
   const KernelTable* native[kIsas] = {};
   const std::size_t count = supported_kernels(native);
   std::vector<const KernelTable*> tables(native, native + count);
 #if defined(__x86_64__)
-  // The AVX-512 table that processors without VNNI use.
+  // The AVX-512 tables that processors with less use.
   if (isa_supported(Isa::kAvx512)) tables.push_back(&avx512_kernels());
+  if (find_kernels(Isa::kAvx512) == &avx512_bf16_kernels()) {
+    tables.push_back(&avx512_vnni_kernels());
+  }
 #endif
   tables.push_back(&kEmulated512);
+  tables.push_back(&kEmulatedPairs);
+  tables.push_back(&kEmulatedWords);
   tables.push_back(&kEmulatedSmall);
   tables.push_back(&kEmulatedTiles);
+  return tables;
+}
+
+/// The same and those that differ from one of them in linear formats only.
+inline std::vector<const KernelTable*> format_tables() {
+  std::vector<const KernelTable*> tables = test_tables();
+  tables.push_back(&kEmulatedBlocks);
+#if defined(__aarch64__)
+  // The NEON table that processors without BFMMLA and SMMLA use.
+  if (find_kernels(Isa::kNeon) != &neon_kernels({})) tables.push_back(&neon_kernels({}));
+#endif
   return tables;
 }
 

@@ -59,15 +59,16 @@ LAYARD_INLINE void load_b(U& unit, const std::byte* b) {
 // header, then steps of kStepBytes; where `kWidens`, each chunk is turned once per block of rows
 // into steps of kReadBytes.
 
-/// bfloat16 weights and activations: one product. Panel: steps of two tiles.
-struct BFloat16Mode {
-  static constexpr std::size_t kStep = 32;
-  static constexpr std::size_t kChunk = 512;  // of a panel: 32 KB, in the L1 cache
+/// One product of weights and rows in the tiles' own formats. Panel: steps of two tiles.
+template <bool kIntegers, std::size_t kDepth, std::size_t kChunkDepth, std::size_t kHeaderBytes>
+struct PlainMode {
+  static constexpr std::size_t kStep = kDepth;
+  static constexpr std::size_t kChunk = kChunkDepth;  // of a panel: 32 KB, in the L1 cache
   static constexpr std::size_t kStepBytes = 2 * kTileBytes;
   static constexpr std::size_t kReadBytes = kStepBytes;
-  static constexpr std::size_t kHeader = 0;
+  static constexpr std::size_t kHeader = kHeaderBytes;
   static constexpr std::size_t kParts = 1;
-  static constexpr bool kInt = false;
+  static constexpr bool kInt = kIntegers;
   static constexpr bool kWidens = false;
 
   template <class U, bool kTwo>
@@ -75,9 +76,25 @@ struct BFloat16Mode {
                                  const std::byte* b) {
     load_b(unit, b);
     load_a<U, kTwo>(unit, a, block_bytes);
-    multiply_tiles<U, kTwo, false>(unit);
+    multiply_tiles<U, kTwo, kIntegers>(unit);
   }
 };
+
+/// bfloat16 weights and activations.
+struct BFloat16Mode : PlainMode<false, 32, 512, 0> {};
+
+/// int8 weights and activations, both signed. Panel: a header of 32 scales, then steps.
+struct Int8Mode : PlainMode<true, 64, 1024, kRowHeaderBytes> {};
+
+/// The B tiles that are loaded times the first `parts` parts of a step of A.
+template <class U, bool kTwo>
+LAYARD_INLINE void multiply_parts(U& unit, const std::byte* a, std::size_t block_bytes,
+                                  std::size_t parts) {
+  for (std::size_t part = 0; part < parts; ++part) {
+    load_a<U, kTwo>(unit, a + part * kTileBytes, block_bytes);
+    multiply_tiles<U, kTwo, false>(unit);
+  }
+}
 
 /// bfloat16 weights that are exact, activations in three parts, which hold all 24 bits of a float:
 /// three products.
@@ -88,10 +105,7 @@ struct SplitRowsMode : BFloat16Mode {
   static LAYARD_INLINE void step(U& unit, const std::byte* a, std::size_t block_bytes,
                                  const std::byte* b) {
     load_b(unit, b);
-    for (std::size_t part = 0; part < kParts; ++part) {
-      load_a<U, kTwo>(unit, a + part * kTileBytes, block_bytes);
-      multiply_tiles<U, kTwo, false>(unit);
-    }
+    multiply_parts<U, kTwo>(unit, a, block_bytes, kParts);
   }
 };
 
@@ -100,29 +114,19 @@ struct SplitRowsMode : BFloat16Mode {
 /// were tried: logits then differ by up to 9.5e-5 on the goldens, whose tolerance is 1e-4. Panel:
 /// [k][32] float16; each chunk is split once for all rows of the block, into steps of four tiles:
 /// high, high, low, low.
-struct SplitMode {
-  static constexpr std::size_t kStep = 32;
+struct SplitMode : SplitRowsMode {
   static constexpr std::size_t kChunk = 128;  // as tiles: 16 KB, so that two share the L1 cache
-  static constexpr std::size_t kStepBytes = kStep * kTilePanel * sizeof(std::uint16_t);
   static constexpr std::size_t kReadBytes = 4 * kTileBytes;
-  static constexpr std::size_t kHeader = 0;
-  static constexpr std::size_t kParts = 3;
-  static constexpr bool kInt = false;
   static constexpr bool kWidens = true;
+  static_assert(kStepBytes == kStep * kTilePanel * sizeof(std::uint16_t));
 
   template <class U, bool kTwo>
   static LAYARD_INLINE void step(U& unit, const std::byte* a, std::size_t block_bytes,
                                  const std::byte* b) {
     load_b(unit, b);
-    for (std::size_t part = 0; part < kParts; ++part) {
-      load_a<U, kTwo>(unit, a + part * kTileBytes, block_bytes);
-      multiply_tiles<U, kTwo, false>(unit);
-    }
+    multiply_parts<U, kTwo>(unit, a, block_bytes, kParts);
     load_b(unit, b + 2 * kTileBytes);
-    for (std::size_t part = 0; part + 1 < kParts; ++part) {
-      load_a<U, kTwo>(unit, a + part * kTileBytes, block_bytes);
-      multiply_tiles<U, kTwo, false>(unit);
-    }
+    multiply_parts<U, kTwo>(unit, a, block_bytes, kParts - 1);
   }
 
   /// Splits a unit (of eight: four pairs of k for both tiles) of one stored step into its parts.
@@ -144,26 +148,6 @@ struct SplitMode {
 
  private:
   static constexpr std::size_t kFetchAhead = 4096;  // two steps
-};
-
-/// int8 weights and activations, both signed. Panel: a header of 32 scales, then steps.
-struct Int8Mode {
-  static constexpr std::size_t kStep = 64;
-  static constexpr std::size_t kChunk = 1024;
-  static constexpr std::size_t kStepBytes = 2 * kTileBytes;
-  static constexpr std::size_t kReadBytes = kStepBytes;
-  static constexpr std::size_t kHeader = kRowHeaderBytes;
-  static constexpr std::size_t kParts = 1;
-  static constexpr bool kInt = true;
-  static constexpr bool kWidens = false;
-
-  template <class U, bool kTwo>
-  static LAYARD_INLINE void step(U& unit, const std::byte* a, std::size_t block_bytes,
-                                 const std::byte* b) {
-    load_b(unit, b);
-    load_a<U, kTwo>(unit, a, block_bytes);
-    multiply_tiles<U, kTwo, true>(unit);
-  }
 };
 
 template <class M>

@@ -33,11 +33,11 @@ void prepare_tile_int8_row(const float* row, std::size_t k, std::size_t index,
                       index % kTileRowsMax * kRowHeaderBytes;
   static_assert(kRowHeaderBytes == kTileRowBytes);  // so that tiles lie like headers
   const float scale = row_scale<V>(row, k, 127);
-  *reinterpret_cast<float*>(header) = scale;
+  *reinterpret_cast<float*>(header) = scale / kRotationGain;
   std::byte* out = header + kTileBytes;
   for (std::size_t i = 0; i < k; i += Int8Mode::kStep, out += kTileBytes) {
-    quantize<V>(row + i, k - i < Int8Mode::kStep ? k - i : Int8Mode::kStep, Int8Mode::kStep, scale,
-                0, reinterpret_cast<std::uint8_t*>(out));
+    static_assert(Int8Mode::kStep == kRotation);
+    quantize_block<V>(row + i, k - i, scale, 0, reinterpret_cast<std::uint8_t*>(out));
   }
 }
 

@@ -230,18 +230,11 @@ class TiledProduct {
 
 template <class T, class M>
 void tiled_gemm(const GemmArgs& args, IndexRange rows, IndexRange panels, std::byte* scratch) {
-  using Product = TiledProduct<T, M>;
   if (args.w.k == 0) return;
-  Product product(args, scratch);
-  for (std::size_t r = rows.begin; r < rows.end; r += Product::kBlockRows) {
-    const std::size_t row_end =
-        rows.end - r < Product::kBlockRows ? rows.end : r + Product::kBlockRows;
-    for (std::size_t p = panels.begin; p < panels.end; p += Product::kGroup) {
-      const std::size_t panel_end =
-          panels.end - p < Product::kGroup ? panels.end : p + Product::kGroup;
-      product.block({r, row_end}, {p, panel_end});
-    }
-  }
+  TiledProduct<T, M> product(args, scratch);
+  each_block<TiledProduct<T, M>>(rows, panels, [&](IndexRange block_rows, IndexRange group) {
+    product.block(block_rows, group);
+  });
 }
 
 template <class T, class M>
@@ -250,14 +243,18 @@ std::size_t tiled_scratch_bytes(std::size_t) {
 }
 
 template <class T, class M>
-constexpr LinearKernels tile_kernels(std::string_view name) {
+constexpr LinearKernels tile_kernels(std::string_view name,
+                                     decltype(LinearKernels::pack_panel) pack_panel,
+                                     decltype(LinearKernels::prepare) prepare) {
   LinearKernels linear;
   linear.name = name;
   linear.panel_columns = kTilePanel;
   linear.panels_per_call = 8;
   linear.row_step = kTileBlockRows;
   linear.panel_bytes = &tile_panel_bytes<M>;
+  linear.pack_panel = pack_panel;
   linear.operand_bytes = &tile_operand_bytes<M>;
+  linear.prepare = prepare;
   linear.scratch_bytes = &tiled_scratch_bytes<T, M>;
   linear.gemm = &tiled_gemm<T, M>;
   return linear;
@@ -268,45 +265,25 @@ template <class T>
 struct TileFormats {
   using V = typename T::V;
   using Unit = typename T::Tiles;
-  static constexpr LinearKernels split() {
-    LinearKernels linear = tile_kernels<T, SplitMode>("split bfloat16 tiles");
-    linear.pack_panel = &pack_split_panel<T>;
-    linear.prepare = &prepare_bfloat16_row<Unit, SplitMode>;
-    return linear;
-  }
-  static constexpr LinearKernels split_rows() {
-    LinearKernels linear = tile_kernels<T, SplitRowsMode>("bfloat16 tiles, split rows");
-    linear.pack_panel = &pack_bfloat16_tiles<V>;
-    linear.prepare = &prepare_bfloat16_row<Unit, SplitRowsMode>;
-    return linear;
-  }
-  static constexpr LinearKernels bfloat16() {
-    LinearKernels linear = tile_kernels<T, BFloat16Mode>("bfloat16 tiles");
-    linear.pack_panel = &pack_bfloat16_tiles<V>;
-    linear.prepare = &prepare_bfloat16_row<Unit, BFloat16Mode>;
-    return linear;
-  }
-  static constexpr LinearKernels int8() {
-    LinearKernels linear = tile_kernels<T, Int8Mode>("int8 tiles");
-    linear.pack_panel = &pack_int8_tiles<V>;
-    linear.prepare = &prepare_tile_int8_row<V>;
-    return linear;
-  }
-  static constexpr LinearKernels kSplit = split();
-  static constexpr LinearKernels kSplitRows = split_rows();
-  static constexpr LinearKernels kBFloat16 = bfloat16();
-  static constexpr LinearKernels kInt8 = int8();
+  static constexpr LinearKernels kSplit = tile_kernels<T, SplitMode>(
+      "split bfloat16 tiles", &pack_split_panel<T>, &prepare_bfloat16_row<Unit, SplitMode>);
+  static constexpr LinearKernels kSplitRows =
+      tile_kernels<T, SplitRowsMode>("bfloat16 tiles, split rows", &pack_bfloat16_tiles<V>,
+                                     &prepare_bfloat16_row<Unit, SplitRowsMode>);
+  static constexpr LinearKernels kBFloat16 = tile_kernels<T, BFloat16Mode>(
+      "bfloat16 tiles", &pack_bfloat16_tiles<V>, &prepare_bfloat16_row<Unit, BFloat16Mode>);
+  static constexpr LinearKernels kInt8 =
+      tile_kernels<T, Int8Mode>("int8 tiles", &pack_int8_tiles<V>, &prepare_tile_int8_row<V>);
 };
 
 /// make_table with the linear formats on tiles; float32 weights stay on vectors.
 template <class T>
 constexpr KernelTable make_tile_table(Isa isa, std::string_view name) {
-  using Formats = TileFormats<T>;
   KernelTable table = make_table<T>(isa, name);
-  table.linear[static_cast<std::size_t>(LinearFormat::kFloat16Weights)] = &Formats::kSplit;
-  table.linear[static_cast<std::size_t>(LinearFormat::kBFloat16Weights)] = &Formats::kSplitRows;
-  table.linear[static_cast<std::size_t>(LinearFormat::kBFloat16)] = &Formats::kBFloat16;
-  table.linear[static_cast<std::size_t>(LinearFormat::kInt8)] = &Formats::kInt8;
+  table.set(LinearFormat::kFloat16Weights, TileFormats<T>::kSplit);
+  table.set(LinearFormat::kBFloat16Weights, TileFormats<T>::kSplitRows);
+  table.set(LinearFormat::kBFloat16, TileFormats<T>::kBFloat16);
+  table.set(LinearFormat::kInt8, TileFormats<T>::kInt8);
   return table;
 }
 

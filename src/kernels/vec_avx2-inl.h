@@ -45,6 +45,12 @@ struct Avx2 {
     return _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(x),
                                                 _mm256_slli_epi32(_mm256_castps_si256(power), 23)));
   }
+  template <std::size_t kDistance>
+  static LAYARD_INLINE Reg swap_lanes(Reg x) {
+    if constexpr (kDistance == 4) return _mm256_permute2f128_ps(x, x, 0x01);
+    if constexpr (kDistance == 2) return _mm256_permute_ps(x, 0x4E);
+    if constexpr (kDistance == 1) return _mm256_permute_ps(x, 0xB1);
+  }
   static LAYARD_INLINE float sum(Reg v) {
     const __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
     const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
@@ -72,6 +78,15 @@ struct Avx2 {
   static LAYARD_INLINE IntReg dot_bytes(IntReg sum, IntReg a, IntReg b) {
     const __m256i pairs = _mm256_maddubs_epi16(a, b);
     return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
+  static LAYARD_INLINE IntReg dot_words(IntReg sum, IntReg a, IntReg b) {
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b));
+  }
+  static LAYARD_INLINE void store_words(std::int16_t* p, Reg v) {
+    const __m256i ints = _mm256_cvtps_epi32(v);
+    _mm_storeu_si128(
+        reinterpret_cast<__m128i*>(p),
+        _mm_packs_epi32(_mm256_castsi256_si128(ints), _mm256_extracti128_si256(ints, 1)));
   }
   static LAYARD_INLINE Reg to_floats(IntReg v) { return _mm256_cvtepi32_ps(v); }
   static LAYARD_INLINE void store_bytes(std::uint8_t* p, Reg v, int offset) {

@@ -44,6 +44,13 @@ struct Avx512 {
     return _mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(x),
                                                 _mm512_slli_epi32(_mm512_castps_si512(power), 23)));
   }
+  template <std::size_t kDistance>
+  static LAYARD_INLINE Reg swap_lanes(Reg x) {
+    if constexpr (kDistance == 8) return _mm512_shuffle_f32x4(x, x, 0x4E);
+    if constexpr (kDistance == 4) return _mm512_shuffle_f32x4(x, x, 0xB1);
+    if constexpr (kDistance == 2) return _mm512_permute_ps(x, 0x4E);
+    if constexpr (kDistance == 1) return _mm512_permute_ps(x, 0xB1);
+  }
   static LAYARD_INLINE float sum(Reg v) {
     const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
     const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));

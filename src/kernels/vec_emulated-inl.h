@@ -71,6 +71,13 @@ struct Emulated {
     }
     return r;
   }
+  /// Lane i is lane i ^ kDistance of x; kDistance is a power of two below the width.
+  template <std::size_t kDistance>
+  LAYARD_EMULATED Reg swap_lanes(const Reg& x) {
+    Reg r;
+    for (std::size_t i = 0; i < kLanes; ++i) r.lane[i] = x.lane[i ^ kDistance];
+    return r;
+  }
   /// The second operand where either is NaN.
   LAYARD_EMULATED Reg max(const Reg& a, const Reg& b) {
     Reg r;

@@ -46,6 +46,11 @@ struct Neon {
     return vreinterpretq_f32_u32(
         vaddq_u32(vreinterpretq_u32_f32(x), vshlq_n_u32(vreinterpretq_u32_f32(power), 23)));
   }
+  template <std::size_t kDistance>
+  static LAYARD_INLINE Reg swap_lanes(Reg x) {
+    if constexpr (kDistance == 2) return vextq_f32(x, x, 2);
+    if constexpr (kDistance == 1) return vrev64q_f32(x);
+  }
   static LAYARD_INLINE float sum(Reg v) {
     const float32x2_t two = vadd_f32(vget_low_f32(v), vget_high_f32(v));
     return vget_lane_f32(two, 0) + vget_lane_f32(two, 1);

@@ -87,7 +87,8 @@ class Bench {
         load_s_(load_s) {}
 
   /// The record of one length; `failed` becomes true when it could not be measured.
-  JsonValue measure(std::int64_t length, const std::function<void()>& tick, bool& failed) {
+  /// Errors: kCancelled.
+  Result<JsonValue> measure(std::int64_t length, const std::function<void()>& tick, bool& failed) {
     JsonValue out = head(length);
     if (length > facts_.max_length) {
       out.set("status", JsonValue::string("skipped: exceeds checkpoint max_len"));
@@ -97,6 +98,7 @@ class Bench {
     Status status = request.ok() ? Status() : Status(request.error());
     if (status.ok()) status = run(*request, tick, out);
     if (status.ok()) return out;
+    if (status.error().code == ErrorCode::kCancelled) return status.error();
     failed = true;
     JsonValue error = head(length);
     error.set("status",
@@ -114,6 +116,7 @@ class Bench {
     out.set("tool", JsonValue::string("layard benchmark"));
     out.set("layard", JsonValue::string(std::string(version())));
     out.set("model", JsonValue::string(named_.model));
+    if (facts_.remapped) out.set("remapped", JsonValue::boolean(true));
     out.set("device_requested", JsonValue::string(named_.device));
     out.set("dtype", JsonValue::string(facts_.dtype));
     out.set("length", JsonValue::integer(length));
@@ -123,8 +126,18 @@ class Bench {
     return out;
   }
 
+  Status check_wanted() const {
+    if (!options_.cancelled || !options_.cancelled()) return {};
+    return Error{ErrorCode::kCancelled, "the benchmark was ended before it was done"};
+  }
+
+  Result<Prediction> call(const Request& request) {
+    LAYARD_TRY(check_wanted());
+    return model_.predict(request.state, request.questions, {});
+  }
+
   Status run(const Request& request, const std::function<void()>& tick, JsonValue& out) {
-    LAYARD_ASSIGN(const Prediction first, model_.predict(request.state, request.questions, {}));
+    LAYARD_ASSIGN(const Prediction first, call(request));
     const std::int64_t wanted = out.find("length")->as_int64().value_or(0);
     if (first.runtime.sequence_length != wanted) {
       return Error{ErrorCode::kInternal, "the request has " +
@@ -132,15 +145,16 @@ class Bench {
                                              " tokens instead of " + std::to_string(wanted)};
     }
     for (int i = 0; i < 2 * options_.warmup; ++i) {
-      LAYARD_TRY(model_.predict(request.state, request.questions, {}));
+      LAYARD_TRY(call(request));
     }
     std::vector<double> forward_ms;
     std::vector<double> predict_ms;
     for (int i = 0; i < options_.iters; ++i, tick()) {
-      LAYARD_ASSIGN(const Prediction got, model_.predict(request.state, request.questions, {}));
+      LAYARD_ASSIGN(const Prediction got, call(request));
       forward_ms.push_back(got.runtime.device_ms.value_or(NAN));
     }
     for (int i = 0; i < options_.iters; ++i, tick()) {
+      LAYARD_TRY(check_wanted());
       const double start_ms = base::real_clock().now_ms();
       LAYARD_TRY(model_.predict(request.state, request.questions, {}));
       predict_ms.push_back(base::real_clock().now_ms() - start_ms);
@@ -235,7 +249,7 @@ Result<bool> benchmark(const ModelOptions& model, const BenchmarkOptions& option
   };
   bool failed = false;
   for (const std::int64_t length : options.lengths) {
-    const JsonValue json = bench.measure(length, tick, failed);
+    LAYARD_ASSIGN(const JsonValue json, bench.measure(length, tick, failed));
     record(write_json(json, base::JsonStyle::kPython));
   }
   return !failed;

@@ -4,6 +4,12 @@
 
 namespace layard::runtime {
 
+namespace {
+
+constexpr int kTokenCacheEntriesMax = 1 << 20;
+
+}  // namespace
+
 Result<DeviceChoice> choose_device(const std::string& device) {
   using enum DeviceRequest;
   if (device == "auto") return DeviceChoice{kAuto, "npu_runtime_unavailable"};
@@ -15,7 +21,9 @@ Result<DeviceChoice> choose_device(const std::string& device) {
 }
 
 Result<const kernels::KernelTable*> choose_kernels(const Environment& environment) {
-  auto table = kernels::select_kernels(environment.force_isa);
+  std::string name = environment.force_isa;  // AVX2 as well as avx2
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  auto table = kernels::select_kernels(name);
   if (table.ok()) return table;
   return Error{table.error().code, "LAYARD_FORCE_ISA or --isa: " + table.error().message};
 }
@@ -30,6 +38,12 @@ Status check_options(const ModelOptions& options) {
   if (options.environment.threads < 0 || options.environment.threads > 1024) {
     return Error{ErrorCode::kInvalidRequest,
                  "threads must be from 1 to 1024, or 0 for what is allowed"};
+  }
+  const int entries = options.environment.token_cache_entries;
+  if (entries < 0 || entries > kTokenCacheEntriesMax) {
+    return Error{ErrorCode::kInvalidRequest, "token_cache_entries is " + std::to_string(entries) +
+                                                 "; give 0 to " +
+                                                 std::to_string(kTokenCacheEntriesMax)};
   }
   LAYARD_TRY(choose_kernels(options.environment));
   return {};

@@ -42,6 +42,14 @@ TEST(Devices, OptionsOutOfRange) {
   options.environment.threads = 5000;
   EXPECT_EQ(check_options(options).error().code, ErrorCode::kInvalidRequest);
   options.environment.threads = 0;
+  for (const int entries : {-5, -1, (1 << 20) + 1}) {
+    options.environment.token_cache_entries = entries;
+    EXPECT_EQ(check_options(options).error().code, ErrorCode::kInvalidRequest);
+    EXPECT_EQ(check_options(options).error().message,
+              "token_cache_entries is " + std::to_string(entries) + "; give 0 to 1048576");
+  }
+  options.environment.token_cache_entries = 1 << 20;
+  EXPECT_TRUE(check_options(options).ok());
   options.environment.force_isa = "sse9";
   EXPECT_EQ(check_options(options).error().code, ErrorCode::kInvalidRequest);
 }
@@ -50,6 +58,8 @@ TEST(Devices, UnknownKernelsAreNamed) {
   Environment environment;
   EXPECT_TRUE(choose_kernels(environment).ok());
   environment.force_isa = "scalar";
+  EXPECT_EQ((*choose_kernels(environment))->name, std::string_view("scalar"));
+  environment.force_isa = "Scalar";
   EXPECT_EQ((*choose_kernels(environment))->name, std::string_view("scalar"));
   environment.force_isa = "sse9";
   const auto unknown = choose_kernels(environment);

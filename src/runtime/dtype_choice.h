@@ -23,10 +23,17 @@ std::string build_identity();
 
 /// The format with a passing record of `key` (whose dtype is not read) and the smallest
 /// row_ms_median, the more exact of equals; float32 when there is none.
-/// The log hears at level info what was chosen and why, with `parity_command` as what to do when
-/// there was nothing to choose from, and about outdated records; as a warning, about records that
-/// are refused.
+/// The log hears at level info what was chosen and about outdated records; as a warning, about
+/// records that are refused, and, with `parity_command` as what to do, that there was nothing to
+/// choose from.
 std::string choose_dtype(const std::filesystem::path& cache, validation::RecordKey key,
                          const std::string& parity_command, base::LogSink& log);
+
+/// For a format that was asked for by name: the warning that its gate failed here, with what
+/// failed, the record's file and `parity_command`. Empty for float32, without a record (nobody has
+/// measured it: that is no news), and where it passed. Records that do not count are logged at
+/// level info.
+std::string failed_record(const std::filesystem::path& cache, const validation::RecordKey& key,
+                          const std::string& parity_command, base::LogSink& log);
 
 }  // namespace layard::runtime

@@ -1,6 +1,7 @@
 // The one translation from environment variables to the library's options.
 #include <charconv>
 
+#include "base/byte_count.h"
 #include "base/env.h"
 #include "base/install_dir.h"
 #include "checkpoint/options.h"
@@ -22,26 +23,12 @@ Result<int> read_count(const base::Env& env, const char* name, int fallback, int
   return value;
 }
 
-// `20G`, `500M`, `0`, a plain number of bytes.
 Result<std::uint64_t> read_bytes(const base::Env& env, const char* name, std::uint64_t fallback) {
   const auto text = env.get_non_empty(name);
   if (!text.has_value()) return fallback;
-  const Error bad{ErrorCode::kInvalidRequest,
-                  std::string(name) +
-                      " must be a number of bytes, which may end in K, M, G or T, got '" +
-                      text->substr(0, 40) + "'"};
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-  const std::string_view unit(end, static_cast<std::size_t>(text->data() + text->size() - end));
-  if (error != std::errc() || unit.size() > 1) return bad;
-  constexpr std::string_view kUnits = "KMGT";
-  const std::size_t power = unit.empty() ? 0 : kUnits.find(unit[0]) + 1;  // npos + 1 is 0
-  if (!unit.empty() && power == 0) return bad;
-  for (std::size_t i = 0; i < power; ++i) {
-    if (value > UINT64_MAX / 1000) return bad;
-    value *= 1000;
-  }
-  return value;
+  auto bytes = base::parse_byte_count(*text);
+  if (bytes.ok()) return bytes;
+  return Error{bytes.error().code, std::string(name) + ": " + bytes.error().message};
 }
 
 // Installed: <prefix>/{bin,lib}/.. beside share/layard; in a build tree the same shape is linked.
@@ -59,9 +46,13 @@ std::vector<std::string> find_data_dirs(const base::Env& env) {
 
 }  // namespace
 
+Result<std::uint64_t> parse_byte_count(std::string_view text) {
+  return base::parse_byte_count(text);
+}
+
 Result<Environment> Environment::from_process() {
   const base::ProcessEnv env;
-  const checkpoint::CheckpointOptions options = checkpoint::options_from_env(env);
+  LAYARD_ASSIGN(const checkpoint::CheckpointOptions options, checkpoint::options_from_env(env));
   Environment out;
   out.cache_dir = options.hub.layard_cache.string();
   out.hub_cache_dir = options.hub.hub_cache.string();

@@ -55,12 +55,13 @@ TEST(EnvironmentOptions, BytesWithUnits) {
   EXPECT_EQ(read("123")->cache_bytes_max, 123U);
   EXPECT_EQ(read("7K")->cache_bytes_max, 7'000U);
   EXPECT_EQ(read("20G")->cache_bytes_max, 20'000'000'000U);
-  EXPECT_EQ(read("3T")->cache_bytes_max, 3'000'000'000'000U);
-  for (const char* bad :
-       {"G", "-1", "1.5G", "20GB", "1X", "99999999999999999999", "99999999999T"}) {
+  EXPECT_EQ(read("20MB")->cache_bytes_max, 20'000'000U);
+  EXPECT_EQ(read("3 TiB")->cache_bytes_max, std::uint64_t{3} << 40);
+  for (const char* bad : {"G", "-1", "1.5G", "1X", "99999999999999999999", "99999999999T"}) {
     const auto environment = read(bad);
     ASSERT_FALSE(environment.ok()) << bad;
     EXPECT_NE(environment.error().message.find("LAYARD_CACHE_MAX"), std::string::npos);
+    EXPECT_EQ(environment.error().code, parse_byte_count(bad).error().code);
   }
 }
 

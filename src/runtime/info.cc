@@ -12,6 +12,7 @@
 #include "runtime/dtype_choice.h"
 #include "runtime/platform.h"
 #include "runtime/resolve.h"
+#include "runtime/route.h"
 
 namespace layard {
 namespace {
@@ -127,32 +128,45 @@ JsonValue folder_json(const checkpoint::ModelSource& source) {
   out.set("artifacts", JsonValue::object());
   out.set("cached", JsonValue::boolean(true));
   out.set("path", text(source.folder.string()));
-  if (source.mapped_away_from_pin) out.set("remapped", JsonValue::boolean(true));
   if (!config.ok()) out.set("error", text(config.error().message));
   return out;
+}
+
+JsonValue model_json(const checkpoint::ModelSource& source, const Environment& environment) {
+  JsonValue out =
+      source.folder.empty() ? spec_json(*source.spec, environment) : folder_json(source);
+  if (source.mapped_away_from_pin) out.set("remapped", JsonValue::boolean(true));
+  return out;
+}
+
+Status add_model(const Environment& environment, std::string_view model, JsonValue& models) {
+  LAYARD_ASSIGN(const checkpoint::ModelSource source,
+                checkpoint::resolve_model(model, runtime::resolve_options(environment)));
+  models.set(source.name, model_json(source, environment));
+  return {};
 }
 
 Result<JsonValue> models_json(const Environment& environment, std::string_view model) {
   JsonValue out = JsonValue::object();
   const auto resolve = runtime::resolve_options(environment);
+  if (is_auto_model(model)) {
+    for (const std::string_view name : auto_checkpoints()) {
+      LAYARD_TRY(add_model(environment, name, out));
+    }
+    return out;
+  }
   if (!model.empty()) {
-    LAYARD_ASSIGN(const checkpoint::ModelSource source, checkpoint::resolve_model(model, resolve));
-    out.set(source.name, source.spec != nullptr && source.folder.empty()
-                             ? spec_json(*source.spec, environment)
-                             : folder_json(source));
+    LAYARD_TRY(add_model(environment, model, out));
     return out;
   }
   const auto starter = checkpoint::resolve_model("starter", resolve);
   if (starter.ok()) {
-    out.set("starter", folder_json(*starter));
+    out.set("starter", model_json(*starter, environment));
   } else if (starter.error().code != ErrorCode::kBackendUnavailable) {
     return starter.error();  // a models file that cannot be used; not installed is no error here
   }
   for (const checkpoint::ModelSpec& spec : checkpoint::registry()) {
-    const auto source = checkpoint::resolve_model(spec.name, resolve);
-    if (!source.ok()) return source.error();
-    const bool elsewhere = !source->folder.empty();
-    out.set(spec.name, elsewhere ? folder_json(*source) : spec_json(spec, environment));
+    LAYARD_TRY(add_model(environment, spec.name, out));
   }
   return out;
 }
@@ -170,6 +184,11 @@ Result<std::string> info_json(const Environment& environment, bool local_files_o
   out.set("environment", std::move(environment_block));
   LAYARD_ASSIGN(JsonValue models, models_json(environment, model));
   out.set("models", std::move(models));
+  if (is_auto_model(model)) {
+    LAYARD_ASSIGN(const runtime::RouteTargets targets,
+                  runtime::find_targets(environment, RouterOptions{}.default_model));
+    out.set("router", runtime::router_json(targets));
+  }
   return write_json(out, base::JsonStyle::kIndent1);
 }
 
@@ -202,8 +221,8 @@ std::string model_info(const ModelOptions& options, const DeviceChoice& device,
   auto_npu.set("buckets", JsonValue::array());
   auto_npu.set("tie_buckets", JsonValue::array());
   out.set("auto_npu", std::move(auto_npu));
-  if (loaded != nullptr && loaded->identity().remapped)
-    out.set("remapped", JsonValue::boolean(true));
+  const bool remapped = loaded != nullptr ? loaded->identity().remapped : is_remapped(options);
+  if (remapped) out.set("remapped", JsonValue::boolean(true));
   return write_json(out, base::JsonStyle::kIndent1);
 }
 

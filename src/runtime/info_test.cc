@@ -53,6 +53,14 @@ TEST_F(Info, OneModelByEitherName) {
   EXPECT_EQ(folder->find("models")->members()[0].value.find("max_len")->as_int64(), 128);
 }
 
+TEST_F(Info, AutoIsBothCheckpointsAndTheirRouter) {
+  const auto root = base::parse_json(*info_json({}, false, " Auto"), {});
+  EXPECT_EQ(keys(*root->find("models")), (std::vector<std::string>{"laya", "laya-multilingual"}));
+  EXPECT_EQ(write_json(*root->find("router"), base::JsonStyle::kCompact),
+            R"({"model":"auto","router":"language","detector":"laya-0.3.20/unicode-16.0",)"
+            R"("default_model":"laya"})");
+}
+
 TEST_F(Info, DtypeInUseAndDtypeRequested) {
   const auto info = [&](const std::string& dtype, bool lazy) {
     ModelOptions given = options();

@@ -12,6 +12,7 @@
 #include "encoder/weights.h"
 #include "kernels/kernels.h"
 #include "layard/model.h"
+#include "runtime/function_log.h"
 #include "runtime/prepare.h"
 #include "tokenizer/id_cache.h"
 #include "tokenizer/tokenizer.h"
@@ -25,11 +26,19 @@ struct ModelIdentity {
   std::string revision;  // pinned revision, or `sha256:<12 hex>` of the weights
   std::string weights_sha256;
   std::string folder;
-  /// A registered name that a models file leads elsewhere than to its pin.
+  /// A registered name, or `starter`, that a models file leads elsewhere than to its own weights.
   bool remapped = false;
+  /// The models file and the entry that `folder` comes from, for messages; else empty.
+  std::string models_file_entry;
   /// The registered weights of a registered name.
   bool pinned = false;
+  /// Whether `folder` is a snapshot of the hub.
+  bool from_hub = false;
 };
+
+/// What is true of the weights that a models file put behind `identity.name`, for the warning that
+/// it did: "and not to its own weights", or that they are its own. REQUIRES: `identity.remapped`.
+std::string mapped_to(const ModelIdentity& identity);
 
 /// Owner of everything one model needs. Thread-safety: const calls may come from any thread; the
 /// caller serialises the sessions' and exact_session().
@@ -38,6 +47,10 @@ class LoadedModel {
   /// Errors: as Model::open.
   static Result<std::unique_ptr<LoadedModel>> load(const ModelIdentity& identity,
                                                    const ModelOptions& options);
+
+  /// Whether load() would take the files of `folder`, as far as that is known without the weights'
+  /// numbers. Errors: as Model::open.
+  static Status check(const std::string& folder);
 
   const ModelIdentity& identity() const { return identity_; }
   const encoder::EncoderConfig& encoder_config() const { return weights_.config; }
@@ -50,6 +63,8 @@ class LoadedModel {
   const std::string& dtype() const { return dtype_; }
   /// Whether it computes less exactly than float32 would with these weights.
   bool is_reduced() const { return reduced_; }
+  /// What whoever reads its answers should know about the number format, or empty.
+  const std::string& format_warning() const { return format_warning_; }
   /// `trained`, `random`, or `unknown` where the checkpoint does not say.
   std::string_view weights_origin() const;
   /// What a parity record of this model in this process depends on.
@@ -64,16 +79,21 @@ class LoadedModel {
 
  private:
   LoadedModel(checkpoint::CheckpointFolder folder, const ModelOptions& options)
-      : folder_(std::move(folder)), options_(options) {}
-  Status load_tokenizer(const ModelOptions& options);
-  Status load_weights(const ModelOptions& options);
-  Status check_finite(const ModelOptions& options);
+      : folder_(std::move(folder)), options_(options), log_(options_.log) {}
+  static Result<std::unique_ptr<LoadedModel>> read(const std::string& folder,
+                                                   const ModelOptions& options);
+  Status load_tokenizer();
+  Status bind_weights();
+  Status load_weights();
+  Status check_finite();
+  std::string parity_command() const;
   void choose_format();
-  Result<std::unique_ptr<backends::Session>> open_session(std::string_view dtype) const;
+  Result<std::unique_ptr<backends::Session>> open_session(std::string_view dtype);
 
   ModelIdentity identity_;
   checkpoint::CheckpointFolder folder_;
   ModelOptions options_;
+  FunctionLog log_;
   std::shared_ptr<const tokenizer::Tokenizer> tokenizer_;
   std::unique_ptr<tokenizer::IdCache> id_cache_;
   std::unique_ptr<decision::TextEncoder> text_encoder_;
@@ -84,6 +104,7 @@ class LoadedModel {
   std::string isa_;
   std::string dtype_;
   bool reduced_ = false;
+  std::string format_warning_;
   std::unique_ptr<backends::Session> session_;
   std::unique_ptr<backends::Session> exact_session_;
 };

@@ -18,6 +18,27 @@ TEST_F(Loaded, WarnsOnceAboutTemperatures) {
   EXPECT_EQ(std::count(log_.begin(), log_.end(), '\n'), 1);
 }
 
+// A command in a warning can be pasted into a shell.
+TEST_F(Loaded, TheParityCommandIsQuoted) {
+  const auto spaced = folder_ / "my model's";
+  testing::write_tiny_checkpoint(spaced, {});
+  testing::write_file(folder_ / "the models.json", R"({"mine": "my model's"})");
+  const auto check = [&](const std::string& model, bool mapped, const std::string& command) {
+    ModelOptions given = options();
+    given.model = model;
+    given.dtype = "auto";
+    given.environment.cache_dir = (folder_ / "cache").string();
+    if (mapped) given.environment.models_file = (folder_ / "the models.json").string();
+    log_.clear();
+    ASSERT_TRUE(Model::open(given).ok());
+    EXPECT_NE(log_.find("make records with: " + command + " --dtype D"), std::string::npos) << log_;
+  };
+  const std::string folder = folder_.path().string();
+  check(spaced.string(), false, "layard parity '" + folder + "/my model'\\''s'");
+  check("mine", true, "layard --models '" + folder + "/the models.json' parity mine");
+  check(folder, true, "layard parity " + folder);
+}
+
 void check_refused(const ModelOptions& options, ErrorCode code, const std::string& part) {
   const auto model = Model::open(options);
   ASSERT_FALSE(model.ok());
@@ -33,6 +54,25 @@ TEST_F(Loaded, NonFiniteWeightsAreNamed) {
   testing::write_file(folder_ / "model.safetensors",
                       testing::safetensors_bytes(tensors, tensor::DType::kFloat32));
   check_refused(options(), ErrorCode::kArtifactIntegrity, "scorer.1.weight");
+}
+
+// BERT's positions are a table; ModernBERT has no end.
+TEST_F(Loaded, MoreTokensThanPositions) {
+  testing::TinyOptions tiny;
+  tiny.bert = true;
+  tiny.max_len = 512;
+  testing::write_tiny_checkpoint(folder_.path(), tiny);
+  EXPECT_TRUE(Model::open(options()).ok());
+  tiny.max_len = 5000;
+  testing::write_tiny_checkpoint(folder_.path(), tiny);
+  for (const char* part : {"'max_len' in rl_agent_config.json is 5000",
+                           "'max_position_embeddings' in encoder/config.json only 512"}) {
+    check_refused(options(), ErrorCode::kUnsupportedModel, part);
+  }
+  tiny.bert = false;
+  tiny.max_len = 10'000;
+  testing::write_tiny_checkpoint(folder_.path(), tiny);
+  EXPECT_TRUE(Model::open(options()).ok());
 }
 
 TEST_F(Loaded, TokenizerLargerThanTheEmbedding) {

@@ -92,6 +92,25 @@ TEST_F(ModelTest, ManyEqualSingles) {
   }
 }
 
+TEST_F(ModelTest, AnotherModelInARequestIsWarnedAbout) {
+  testing::write_file(folder_ / "models.json", R"({"laya": "."})");
+  ModelOptions mapped = options();
+  mapped.environment.models_file = (folder_ / "models.json").string();
+  mapped.model = "laya";
+  const auto model = Model::open(mapped);
+  const auto check = [&](const std::string& asked, bool warned) {
+    Request request{{"text"}, *parse_questions(kQuestions, {}), std::nullopt, asked};
+    const auto result = std::move((*model)->predict_many(std::span(&request, 1), {})[0]);
+    ASSERT_TRUE(result.ok()) << result.error().message;
+    EXPECT_EQ(!result->answers.warnings.empty(), warned) << asked;
+  };
+  check("laya", false);
+  check("english", false);
+  check("convaiinnovations/laya", false);
+  check("laya-multilingual", true);
+  check("jev-1", true);
+}
+
 TEST_F(ModelTest, OneBadRequestLosesNothingElse) {
   const auto model = open();
   std::vector<Request> requests(3);

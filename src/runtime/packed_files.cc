@@ -1,25 +1,26 @@
-// The packed-weights cache as people see it.
+#include "runtime/packed_files.h"
+
 #include <map>
 #include <string>
 
-#include "backends/cpu/packed_cache.h"
-#include "base/json.h"
 #include "kernels/kernels.h"
-#include "layard/model.h"
 
 namespace layard {
 namespace {
 
 using backends::cpu::PackedCache;
 using backends::cpu::PackedEntry;
+using backends::cpu::PackedListing;
+using backends::cpu::PackedPruning;
 using base::JsonValue;
 
 PackedCache cache_of(const Environment& environment) {
   return PackedCache({environment.cache_dir, environment.cache_bytes_max}, base::discarding_log());
 }
 
-JsonValue bytes_json(std::uint64_t bytes) {
-  return JsonValue::integer(static_cast<std::int64_t>(bytes));
+// A limit may be beyond what a signed integer holds.
+JsonValue number_json(std::uint64_t value) {
+  return JsonValue::integer_text(std::to_string(value));
 }
 
 // `name value` lines of a header.
@@ -51,48 +52,57 @@ JsonValue entry_json(const PackedEntry& entry) {
   };
   JsonValue out = JsonValue::object();
   out.set("file", JsonValue::string(entry.path.filename().string()));
-  out.set("bytes", bytes_json(entry.bytes));
+  out.set("bytes", number_json(entry.bytes));
   out.set("last_used_s", JsonValue::integer(entry.last_used_ns / 1'000'000'000));
   out.set("weights", field("weights"));
   out.set("isa", field("isa"));
   out.set("type", field("type"));
-  out.set("current", JsonValue::boolean(is_current(key)));
+  out.set("current", JsonValue::boolean(entry.trusted && is_current(key)));
   return out;
 }
 
-std::uint64_t sum(const std::vector<PackedEntry>& entries) {
-  std::uint64_t bytes = 0;
-  for (const PackedEntry& entry : entries) bytes += entry.bytes;
-  return bytes;
+// `name` only where something was left out: with a folder of very many files.
+void set_left_out(JsonValue& out, const char* name, std::uint64_t all, std::size_t shown) {
+  if (all > shown) out.set(name, number_json(all - shown));
 }
 
 }  // namespace
 
-Result<std::string> cache_list_json(const Environment& environment) {
-  LAYARD_ASSIGN(const std::vector<PackedEntry> entries, cache_of(environment).list());
+namespace runtime {
+
+JsonValue to_json(const PackedListing& listing, const Environment& environment) {
   JsonValue files = JsonValue::array();
-  for (const PackedEntry& entry : entries) files.push_back(entry_json(entry));
+  for (const PackedEntry& entry : listing.entries) files.push_back(entry_json(entry));
   JsonValue out = JsonValue::object();
   out.set("folder", JsonValue::string(environment.cache_dir + "/packed"));
-  out.set("bytes", bytes_json(sum(entries)));
-  out.set("bytes_max", bytes_json(environment.cache_bytes_max));
+  out.set("bytes", number_json(listing.bytes));
+  out.set("bytes_max", number_json(environment.cache_bytes_max));
   out.set("files", std::move(files));
-  return write_json(out, base::JsonStyle::kIndent1);
+  set_left_out(out, "files_left_out", listing.files, listing.entries.size());
+  return out;
+}
+
+JsonValue to_json(const PackedPruning& report) {
+  JsonValue names = JsonValue::array();
+  for (const std::string& name : report.removed) names.push_back(JsonValue::string(name));
+  JsonValue out = JsonValue::object();
+  out.set("removed", std::move(names));
+  set_left_out(out, "removed_left_out", report.files_removed, report.removed.size());
+  out.set("bytes_freed", number_json(report.bytes_freed));
+  out.set("bytes_left", number_json(report.bytes_left));
+  return out;
+}
+
+}  // namespace runtime
+
+Result<std::string> cache_list_json(const Environment& environment) {
+  LAYARD_ASSIGN(const PackedListing listing, cache_of(environment).list());
+  return write_json(runtime::to_json(listing, environment), base::JsonStyle::kIndent1);
 }
 
 Result<std::string> cache_prune_json(const Environment& environment, std::uint64_t bytes_max) {
-  const PackedCache cache = cache_of(environment);
-  LAYARD_ASSIGN(const std::vector<PackedEntry> removed, cache.prune(bytes_max, {}));
-  LAYARD_ASSIGN(const std::vector<PackedEntry> left, cache.list());
-  JsonValue names = JsonValue::array();
-  for (const PackedEntry& entry : removed) {
-    names.push_back(JsonValue::string(entry.path.filename().string()));
-  }
-  JsonValue out = JsonValue::object();
-  out.set("removed", std::move(names));
-  out.set("bytes_freed", bytes_json(sum(removed)));
-  out.set("bytes_left", bytes_json(sum(left)));
-  return write_json(out, base::JsonStyle::kIndent1);
+  LAYARD_ASSIGN(const PackedPruning report, cache_of(environment).prune(bytes_max, {}));
+  return write_json(runtime::to_json(report), base::JsonStyle::kIndent1);
 }
 
 }  // namespace layard

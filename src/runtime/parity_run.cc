@@ -35,24 +35,12 @@ Result<std::vector<ReferenceRow>> build_rows(const LoadedModel& model,
   return rows;
 }
 
-// The file's rows are input, not rows of ours: what the encoder cannot take is the file's fault.
-Status check_cases(const LoadedModel& model, const std::vector<ReferenceCase>& cases) {
-  for (const ReferenceCase& reference : cases) {
-    for (const ReferenceRow& row : reference.rows) {
-      const encoder::ModelRow view{row.ids, row.markers, row.type, {}, {}};
-      const Status status = encoder::check_rows(model.encoder_config(), std::span(&view, 1));
-      if (!status.ok()) {
-        return Error{ErrorCode::kInvalidRequest,
-                     "goldens case '" + reference.name + "': " + status.error().message};
-      }
-    }
-  }
-  return {};
+std::filesystem::path shipped_path(const LoadedModel& model) {
+  return std::filesystem::path(model.identity().folder) / "goldens.jsonl";
 }
 
 Result<std::string> shipped_goldens(const LoadedModel& model) {
-  const auto path = std::filesystem::path(model.identity().folder) / "goldens.jsonl";
-  auto text = base::real_filesystem().read_text(path, kGoldensBytesMax);
+  auto text = base::real_filesystem().read_text(shipped_path(model), kGoldensBytesMax);
   if (text.ok()) return text;
   return Error{ErrorCode::kInvalidRequest,
                "model '" + model.identity().name +
@@ -98,6 +86,19 @@ class TimedForward {
   bool second_run_ = false;
 };
 
+// Some rows that fail, perhaps of another reference, do not undo a pass on many.
+std::optional<std::string> outweighed_reason(const LoadedModel& model, const ParityInput& input,
+                                             const validation::GateSummary& summary) {
+  if (summary.distinct_rows >= validation::kRecordRowsMin) return std::nullopt;
+  const auto earlier = validation::find_record(input.cache, model.record_key());
+  if (!earlier.record.has_value() || !earlier.record->passed) return std::nullopt;
+  return "it failed on " + std::to_string(summary.distinct_rows) +
+         " different rows, and the record of " + earlier.record->date + ", a pass on " +
+         std::to_string(earlier.record->rows) + " rows, stays in force, also for --dtype auto; " +
+         "a failure on at least " + std::to_string(validation::kRecordRowsMin) +
+         " different rows replaces it: give more with --goldens, or remove the file";
+}
+
 // Why a gate with this result leaves no record, or nothing.
 std::optional<std::string> no_record_reason(const LoadedModel& model, const ParityInput& input,
                                             const validation::GateSummary& summary) {
@@ -106,10 +107,12 @@ std::optional<std::string> no_record_reason(const LoadedModel& model, const Pari
     return "the weights are random, so their answers show nothing about trained ones";
   }
   if (summary.rows == 0) return "no row was compared";
-  if (summary.passed && summary.rows < validation::kRecordRowsMin) {
-    return std::to_string(summary.rows) + " rows were compared and a pass needs at least " +
+  if (summary.passed && summary.distinct_rows < validation::kRecordRowsMin) {
+    return std::to_string(summary.distinct_rows) +
+           " different rows were compared and a pass needs at least " +
            std::to_string(validation::kRecordRowsMin) + "; give more with --goldens";
   }
+  if (!summary.passed) return outweighed_reason(model, input, summary);
   return std::nullopt;
 }
 
@@ -129,23 +132,9 @@ base::JsonValue record_json(const validation::ParityRecord& record, const Parity
   return out;
 }
 
-}  // namespace
-
-Status check_parity_dtype(const std::string& dtype) {
-  if (dtype != "auto") return {};
-  return Error{
-      ErrorCode::kInvalidRequest,
-      "parity measures one number format, and auto is chosen from its records; use --dtype "
-      "float32, float16, bfloat16 or int8"};
-}
-
-Result<Model::ParityReport> run_parity(const LoadedModel& model, const ParityInput& input,
-                                       const validation::Forward& forward,
-                                       const validation::ProgressFunction& progress) {
-  std::string goldens(input.goldens.value_or(""));
-  if (!input.goldens.has_value()) {
-    LAYARD_ASSIGN(goldens, shipped_goldens(model));
-  }
+Result<Model::ParityReport> run_gate(const LoadedModel& model, const std::string& goldens,
+                                     const ParityInput& input, const validation::Forward& forward,
+                                     const validation::ProgressFunction& progress) {
   LAYARD_ASSIGN(const std::vector<ReferenceCase> cases, validation::read_reference(goldens));
   LAYARD_TRY(check_cases(model, cases));
   if (model.tools().spec.parallel_options) {
@@ -162,7 +151,10 @@ Result<Model::ParityReport> run_parity(const LoadedModel& model, const ParityInp
     return timed.run(rows, outputs);
   };
   const validation::BuildRows build = [&](const ReferenceCase& reference) {
-    return build_rows(model, reference);
+    auto rows = build_rows(model, reference);
+    return rows.ok()
+               ? rows
+               : Result<std::vector<ReferenceRow>>(validation::at_case(reference, rows.error()));
   };
   LAYARD_ASSIGN(const validation::GateSummary summary,
                 validation::evaluate(cases, model.calibration(), run, build, options, progress));
@@ -174,12 +166,17 @@ Result<Model::ParityReport> run_parity(const LoadedModel& model, const ParityInp
   record.rows = summary.rows;
   record.hard_mismatches = summary.hard_mismatches;
   record.near_ties = summary.near_tie_flips.size();
+  record.token_mismatch_cases = summary.token_mismatch_cases;
   record.prob_max_abs = summary.prob_max_abs;
+  record.action_prob_max_abs = summary.action_prob_max_abs;
+  record.all_finite = summary.all_finite;
+  record.repeat_identical = summary.repeat_identical;
   record.passed = summary.passed;
   record.duration_s = timed.duration_s();
   record.row_ms_median = timed.row_ms_median();
   base::JsonValue json = validation::to_json(summary);
   json.set("model", base::JsonValue::string(model.identity().name));
+  if (model.identity().remapped) json.set("remapped", base::JsonValue::boolean(true));
   json.set("device", base::JsonValue::string("cpu"));
   json.set("isa", base::JsonValue::string(std::string(model.isa())));
   json.set("artifact_revision", base::JsonValue::null());
@@ -188,6 +185,43 @@ Result<Model::ParityReport> run_parity(const LoadedModel& model, const ParityInp
   json.set("row_ms_median", base::JsonValue::real(record.row_ms_median));
   json.set("record", record_json(record, input, no_record_reason(model, input, summary)));
   return Model::ParityReport{write_json(json, base::JsonStyle::kIndent1), summary.passed};
+}
+
+}  // namespace
+
+// The file's rows are input, not rows of ours: what the encoder cannot take is the file's fault.
+Status check_cases(const LoadedModel& model, std::span<const ReferenceCase> cases) {
+  for (const ReferenceCase& reference : cases) {
+    for (const ReferenceRow& row : reference.rows) {
+      const encoder::ModelRow view{row.ids, row.markers, row.type, {}, {}};
+      const Status status = encoder::check_rows(model.encoder_config(), std::span(&view, 1));
+      if (!status.ok()) {
+        return validation::at_case(reference, {ErrorCode::kInvalidRequest, status.error().message});
+      }
+    }
+  }
+  return {};
+}
+
+Status check_parity_dtype(const std::string& dtype) {
+  if (dtype != "auto") return {};
+  return Error{
+      ErrorCode::kInvalidRequest,
+      "parity measures one number format, and auto is chosen from its records; use --dtype "
+      "float32, float16, bfloat16 or int8"};
+}
+
+Result<Model::ParityReport> run_parity(const LoadedModel& model, const ParityInput& input,
+                                       const validation::Forward& forward,
+                                       const validation::ProgressFunction& progress) {
+  if (input.goldens.has_value()) {
+    return run_gate(model, std::string(*input.goldens), input, forward, progress);
+  }
+  LAYARD_ASSIGN(const std::string goldens, shipped_goldens(model));
+  auto report = run_gate(model, goldens, input, forward, progress);
+  if (report.ok() || !report.error().message.starts_with("goldens ")) return report;
+  return Error{report.error().code,
+               "'" + shipped_path(model).string() + "': " + report.error().message};
 }
 
 }  // namespace layard::runtime

@@ -1,8 +1,10 @@
 #include "runtime/parity_run.h"
 
+#include "base/filesystem.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "runtime/resolve.h"
+#include "support/own_goldens.h"
 #include "support/tiny_model.h"
 #include "validation/parity_record.h"
 
@@ -20,32 +22,13 @@ class ParityRun : public testing::TinyModel {
   }
 
   // `count` goldens of one row each, recorded from the model itself in float32; `change` is added
-  // to every first logit.
+  // to every first logit, `act_change_` to every first probability of the act head.
   std::string goldens(double change, int count) {
     const auto model = open();
-    PredictOptions raw;
-    raw.raw = true;
     std::string lines;
     for (int i = 0; i < count; ++i) {
-      const std::string state = "the text " + std::to_string(i);
-      const auto json = model->predict_json(state, R"(["Is it?"])", {}, raw);
-      const auto root = base::parse_json(*json, {});
-      base::JsonValue row = *root->find("rows")->find("Is it?");
-      row.set("type", base::JsonValue::integer(2));
-      base::JsonValue logits = base::JsonValue::array();
-      for (std::size_t k = 0; k < row.find("logits")->size(); ++k) {
-        logits.push_back(base::JsonValue::real(row.find("logits")->items()[k].as_double() +
-                                               (k == 0 ? change : 0.0)));
-      }
-      row.set("logits", std::move(logits));
-      base::JsonValue rows = base::JsonValue::array();
-      rows.push_back(std::move(row));
-      base::JsonValue line = base::JsonValue::object();
-      line.set("name", base::JsonValue::string("own " + std::to_string(i)));
-      line.set("state", base::JsonValue::string(state));
-      line.set("questions", *base::parse_json(R"(["Is it?"])", {}));
-      line.set("rows", std::move(rows));
-      lines += write_json(line, base::JsonStyle::kCompact) + "\n";
+      lines += testing::own_golden(*model, "own " + std::to_string(i),
+                                   "the text " + std::to_string(i), {change, act_change_});
     }
     return lines;
   }
@@ -72,6 +55,7 @@ class ParityRun : public testing::TinyModel {
   }
 
   testing::TempDir cache_;
+  double act_change_ = 0;
 };
 
 constexpr int kEnough = static_cast<int>(validation::kRecordRowsMin);
@@ -107,6 +91,36 @@ TEST_F(ParityRun, MalformedGoldensAreRefused) {
   const auto result = open()->parity("{\"state\":1}", {});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code, ErrorCode::kInvalidRequest);
+}
+
+// Errors name the line, the case if it has a name, and the file where it is not the caller's.
+TEST_F(ParityRun, MalformedGoldensAreNamed) {
+  const std::string row = R"("rows":[{"input_ids":[1,2],"markers":[0],"type":2,"logits":[1],)"
+                          R"("act":[1]}])";
+  const std::string outside = R"("rows":[{"input_ids":[99999],"markers":[0],"type":2,)"
+                              R"("logits":[1],"act":[1]}])";
+  const auto check = [&](const std::string& text, const std::string& expected) {
+    const auto given = open()->parity(text, {});
+    ASSERT_FALSE(given.ok()) << text;
+    EXPECT_TRUE(given.error().message.starts_with(expected)) << given.error().message;
+    const auto path = (folder_ / "goldens.jsonl").string();
+    testing::write_file(path, text);
+    const auto shipped = open()->parity(std::nullopt, {});
+    ASSERT_FALSE(shipped.ok()) << text;
+    EXPECT_EQ(shipped.error().message, "'" + path + "': " + given.error().message);
+  };
+  check("\n\n{\"state\":", "goldens line 3: JSON at column 10 (/state): ");
+  check(R"({"state":"s"})", "goldens line 1: needs state and questions");
+  check(R"({"state":null,"questions":["q"],)" + row + "}", "goldens line 1: state must not be");
+  check(
+      "\n"
+      R"({"name":"own","state":"s","questions":["q",1],)" +
+          row + "}",
+      "goldens case 'own' (line 2): questions ");
+  check(R"({"name":"own","state":"s","questions":["q"],)" + outside + "}",
+        "goldens case 'own' (line 1): ");
+  check(R"({"cases":[{"state":"s","questions":["q"],)" + outside + "}]}", "goldens cases[0]: ");
+  check("", "goldens file: holds no case with rows");
 }
 
 TEST_F(ParityRun, APassLeavesARecordThatAutoReads) {
@@ -157,7 +171,7 @@ TEST_F(ParityRun, AFailureIsRecordedToo) {
   const std::string lines = goldens(0.0, kEnough);
   run("bfloat16", lines, true);
   EXPECT_EQ(dtype_of_auto(), "bfloat16");
-  const auto root = run("bfloat16", goldens(1.5, 1), false);  // one row is enough to fail
+  const auto root = run("bfloat16", goldens(1.5, kEnough), false);
   EXPECT_TRUE(root.find("record")->find("written")->as_bool());
   EXPECT_FALSE(
       validation::parse_record(testing::read_file(root.find("record")->find("path")->text()))
@@ -165,11 +179,56 @@ TEST_F(ParityRun, AFailureIsRecordedToo) {
   EXPECT_EQ(dtype_of_auto(), "float32");
 }
 
+// One row is enough to fail, but not to undo what many rows have shown.
+TEST_F(ParityRun, AFailureOnFewRowsReplacesNoPass) {
+  const auto record = [&](int rows, double change) {
+    return *run("bfloat16", goldens(change, rows), change == 0).find("record");
+  };
+  const auto recorded = [&](const base::JsonValue& shown) {
+    return *validation::parse_record(testing::read_file(shown.find("path")->text()));
+  };
+  const auto first = record(1, 1.5);  // in the place of none
+  EXPECT_TRUE(first.find("written")->as_bool());
+  EXPECT_FALSE(recorded(first).passed);
+  EXPECT_TRUE(record(kEnough, 0).find("written")->as_bool());
+  const auto few = record(kEnough - 1, 1.5);
+  EXPECT_FALSE(few.find("written")->as_bool());
+  for (const char* part : {"failed on 199 different rows", "a pass on 200 rows, stays in force",
+                           "--dtype auto", "at least 200 different rows", "--goldens"}) {
+    EXPECT_NE(few.find("note")->text().find(part), std::string::npos) << few.find("note")->text();
+  }
+  EXPECT_TRUE(recorded(few).passed);
+  EXPECT_EQ(dtype_of_auto(), "bfloat16");
+  std::string many;
+  const std::string one = goldens(1.5, 1);
+  for (int i = 0; i < kEnough; ++i) many += one;  // the same row again and again
+  EXPECT_FALSE(run("bfloat16", many, false).find("record")->find("written")->as_bool());
+  // A pass that does not count here, of another build, is no reason to keep silent.
+  std::string text = testing::read_file(few.find("path")->text());
+  text.replace(text.find("\"build\": \"") + 10, 1, "9");
+  ASSERT_TRUE(
+      base::write_private_atomically(base::real_filesystem(), few.find("path")->text(), text).ok());
+  EXPECT_TRUE(record(1, 1.5).find("written")->as_bool());
+}
+
+// What a warning says later has to be in the record.
+TEST_F(ParityRun, TheRecordHasAllThatFailed) {
+  act_change_ = 0.5;
+  const auto root = run("bfloat16", goldens(0.0, 2), false);
+  const auto kept =
+      *validation::parse_record(testing::read_file(root.find("record")->find("path")->text()));
+  EXPECT_GT(kept.action_prob_max_abs, validation::kToleranceReduced);
+  EXPECT_EQ(kept.action_prob_max_abs, root.find("action_prob_max_abs")->as_double());
+  EXPECT_LT(kept.prob_max_abs, validation::kToleranceReduced);
+  EXPECT_TRUE(kept.all_finite && kept.repeat_identical);
+  EXPECT_EQ(kept.token_mismatch_cases, 0U);
+}
+
 TEST_F(ParityRun, TooFewRowsVouchForNothing) {
   const auto root = run("bfloat16", goldens(0.0, kEnough - 1), true);
   const auto& record = *root.find("record");
   EXPECT_FALSE(record.find("written")->as_bool());
-  EXPECT_NE(record.find("note")->text().find("199 rows"), std::string::npos);
+  EXPECT_NE(record.find("note")->text().find("199 different rows"), std::string::npos);
   EXPECT_NE(record.find("note")->text().find("at least 200"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(record.find("path")->text()));
   EXPECT_EQ(dtype_of_auto(), "float32");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checks.h"
+#include "decision/python_text.h"
 
 namespace layard::runtime {
 namespace {
@@ -54,6 +55,14 @@ Result<PreparedRequest> prepare_windows(const State& state, const QuestionSet& q
   return prepared;
 }
 
+// Upstream answers such a text too: its row is the question alone.
+void warn_about_no_text(const State& state, PreparedRequest& prepared) {
+  const bool read = !prepared.spans.empty() || prepared.passes[0].empty() ||
+                    prepared.passes[0][0].stats.state_tokens > 0;
+  if (read && !decision::python_strip(state.text).empty()) return;
+  prepared.warnings.emplace_back("the text is empty: the answers follow from the questions alone");
+}
+
 void warn_about_cuts(const QuestionSet& questions, PreparedRequest& prepared) {
   if (prepared.windows) return;
   for (std::size_t i = 0; i < questions.questions.size(); ++i) {
@@ -98,12 +107,17 @@ Result<PreparedRequest> prepare(const State& state, const QuestionSet& questions
                                 OverflowPolicy overflow, const PromptTools& tools) {
   PreparedRequest prepared;
   if (overflow == OverflowPolicy::kWindows) {
-    LAYARD_ASSIGN(prepared, prepare_windows(state, questions, tools));
+    auto windows = prepare_windows(state, questions, tools);
+    if (!windows.ok()) return windows.error();
+    prepared = *std::move(windows);
   } else {
-    LAYARD_ASSIGN(auto rows,
-                  decision::build_rows(questions, state, tools.spec, *tools.encoder, overflow));
-    prepared.passes.push_back(std::move(rows));
+    auto rows = decision::build_rows(questions, state, tools.spec, *tools.encoder, overflow);
+    if (!rows.ok()) return rows.error();
+    prepared.passes.push_back(*std::move(rows));
   }
+  prepared.warnings.insert(prepared.warnings.end(), questions.warnings.begin(),
+                           questions.warnings.end());
+  warn_about_no_text(state, prepared);
   warn_about_cuts(questions, prepared);
   return prepared;
 }

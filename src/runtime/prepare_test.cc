@@ -78,6 +78,25 @@ TEST_F(Prepare, CutReportsWhatWasDropped) {
   EXPECT_TRUE(fits->warnings.empty());
 }
 
+TEST_F(Prepare, AnEmptyTextIsToldButAnswered) {
+  const auto check = [&](const std::string& text, bool warned) {
+    for (const auto policy :
+         {OverflowPolicy::kCut, OverflowPolicy::kError, OverflowPolicy::kWindows}) {
+      const auto prepared = prepare({text}, questions_, policy, tools_);
+      ASSERT_TRUE(prepared.ok()) << prepared.error().message;
+      ASSERT_EQ(prepared->warnings.size(), warned ? 1U : 0U) << text;
+      if (warned) {
+        EXPECT_EQ(prepared->warnings[0],
+                  "the text is empty: the answers follow from the questions alone");
+      }
+    }
+  };
+  check("", true);
+  check("   ", true);
+  check("\n\xC2\xA0", true);  // a token of this tokenizer, and still blank
+  check("a", false);
+}
+
 TEST_F(Prepare, WindowsCoverTheText) {
   const auto prepared = prepare(text(400), questions_, OverflowPolicy::kWindows, tools_);
   ASSERT_TRUE(prepared.ok()) << prepared.error().message;

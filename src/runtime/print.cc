@@ -55,6 +55,7 @@ JsonValue runtime_json(const RuntimeInfo& info) {
   out.set("truncated", JsonValue::boolean(info.truncated));
   out.set("model_routing", optional_text(info.model_routing));
   if (info.rechecked.has_value()) out.set("rechecked", JsonValue::integer(*info.rechecked));
+  if (info.remapped) out.set("remapped", JsonValue::boolean(true));
   return out;
 }
 

@@ -50,6 +50,25 @@ TEST(Print, RecheckedComesLastWhereItIsKnown) {
   EXPECT_EQ(runtime().find("rechecked")->as_int64(), 0);
 }
 
+TEST(Print, RemappedIsPrintedOnlyWhenItIs) {
+  Prediction prediction;
+  const auto runtime = [&] {
+    return *base::parse_json(print_prediction(prediction, compact()), {})->find("runtime");
+  };
+  EXPECT_EQ(runtime().find("remapped"), nullptr);
+  prediction.runtime.remapped = true;
+  EXPECT_TRUE(runtime().find("remapped")->as_bool());
+}
+
+// The folder of a model may have any bytes in its name.
+TEST(Print, NamesThatAreNotUtf8AreReplaced) {
+  Prediction prediction;
+  prediction.runtime.model = "models/caf\xE9";
+  const auto root = base::parse_json(print_prediction(prediction, compact()), {});
+  ASSERT_TRUE(root.ok()) << root.error().message;
+  EXPECT_EQ(root->find("runtime")->find("model")->text(), "models/caf\xEF\xBF\xBD");
+}
+
 TEST(Print, ErrorsAreQuoted) {
   EXPECT_EQ(print_error({ErrorCode::kInvalidRequest, "a \"b\"\n\x01"}, compact()),
             R"({"error":{"type":"InvalidRequestError","message":"a \"b\"\n\u0001"}})");

@@ -1,5 +1,7 @@
 #include "runtime/resolve.h"
 
+#include "checkpoint/registry.h"
+#include "runtime/loaded_model.h"
 #include "support/tiny_model.h"
 
 namespace layard::runtime {
@@ -41,7 +43,64 @@ TEST_F(Resolve, NamesOfAModelsFileSayThatTheyAreMapped) {
   EXPECT_TRUE(identity->remapped);
   auto model = Model::open(mapped);
   ASSERT_TRUE(model.ok());
-  EXPECT_NE(log_.find("not to its pinned weights"), std::string::npos) << log_;
+  EXPECT_NE(log_.find("not to its own weights"), std::string::npos) << log_;
+}
+
+// What is said of the weights behind a name is compared first.
+TEST(MappedNames, TheWarningIsTrue) {
+  const std::string pin = checkpoint::find_spec("laya")->weights().sha256;
+  const auto check = [](const char* name, const std::string& sha256, const char* part) {
+    ModelIdentity identity;
+    identity.name = name;
+    identity.weights_sha256 = sha256;
+    EXPECT_NE(mapped_to(identity).find(part), std::string::npos) << mapped_to(identity);
+  };
+  check("laya", std::string(64, 'a'), "not to its own weights");
+  check("laya", pin, "the weights there are its own");
+  check("starter", pin, "not to the installed checkpoint");
+}
+
+// Whatever is wrong with what a models file names, its entry is named too.
+TEST_F(Resolve, ErrorsNameTheEntryOfTheModelsFile) {
+  const std::string file = (folder_ / "models.json").string();
+  const auto check = [&](const std::string& entry, ErrorCode code, const std::string& part) {
+    testing::write_file(file, R"({"mine": )" + entry + "}");
+    ModelOptions mapped = options();
+    mapped.model = "mine";
+    mapped.local_files_only = true;
+    mapped.environment.models_file = file;
+    mapped.environment.hub_cache_dir = (folder_ / "empty").string();
+    const auto model = Model::open(mapped);
+    ASSERT_FALSE(model.ok()) << entry;
+    EXPECT_EQ(model.error().code, code) << model.error().message;
+    EXPECT_TRUE(model.error().message.starts_with("models file '" + file + "': 'mine': "))
+        << model.error().message;
+    EXPECT_NE(model.error().message.find(part), std::string::npos) << model.error().message;
+  };
+  const std::string hash(64, 'a');
+  check(R"("absent")", ErrorCode::kIo, "absent");
+  check(R"({"path": ".", "sha256": ")" + hash + R"("})", ErrorCode::kArtifactRevision, "SHA-256");
+  check(R"({"repo": "o/r", "revision": "0123456789abcdef0123456789abcdef01234567", "sha256": ")" +
+            hash + R"("})",
+        ErrorCode::kBackendUnavailable, "layard download mine");
+  testing::write_file(folder_ / "encoder/config.json", "{");
+  check(R"(".")", ErrorCode::kArtifactIntegrity, "config.json");
+}
+
+TEST_F(Resolve, IsRemapped) {
+  ModelOptions mapped = options();
+  mapped.environment.models_file = (folder_ / "models.json").string();
+  testing::write_file(folder_ / "models.json", R"({"laya": ".", "starter": ".", "mine": "."})");
+  const auto check = [&](const std::string& model, bool expected) {
+    mapped.model = model;
+    EXPECT_EQ(is_remapped(mapped), expected) << model;
+  };
+  check("laya", true);
+  check("english", true);
+  check("starter", true);
+  check("mine", false);
+  check("laya-multilingual", false);
+  check("nope", false);
 }
 
 TEST_F(Resolve, OfflineNeedsTheCache) {

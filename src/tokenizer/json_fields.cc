@@ -124,9 +124,10 @@ Result<std::vector<Component>> read_components(const base::JsonValue& value,
     const auto [next, path] = std::move(pending.back());
     pending.pop_back();
     LAYARD_ASSIGN(JsonFields fields, JsonFields::of(*next, path));
-    LAYARD_ASSIGN(std::string type, fields.string("type"));
-    if (type != "Sequence") {
-      components.push_back({std::move(type), std::move(fields)});
+    auto type = fields.string("type");
+    if (!type.ok()) return type.error();
+    if (*type != "Sequence") {
+      components.push_back({*std::move(type), std::move(fields)});
       continue;
     }
     LAYARD_ASSIGN(const base::JsonValue* items, fields.array(list));

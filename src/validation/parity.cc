@@ -4,6 +4,9 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <set>
+#include <utility>
+#include <vector>
 
 namespace layard::validation {
 namespace {
@@ -20,14 +23,16 @@ std::vector<double> softmax(std::span<const float> logits, double temperature) {
   return p;
 }
 
+// The larger of both; what is not a number counts as infinite, and is not lost in a comparison.
+double larger(double most, double difference) {
+  return std::isnan(difference) ? std::numeric_limits<double>::infinity()
+                                : std::max(most, difference);
+}
+
 double max_abs_difference(std::span<const double> a, std::span<const double> b) {
   if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
   double most = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    const double difference = std::fabs(a[i] - b[i]);
-    if (!(difference <= most))
-      most = std::isnan(difference) ? std::numeric_limits<double>::infinity() : difference;
-  }
+  for (std::size_t i = 0; i < a.size(); ++i) most = larger(most, std::fabs(a[i] - b[i]));
   return most;
 }
 
@@ -73,12 +78,24 @@ class Gate {
     std::vector<encoder::RowOutput> outputs(rows.size());
     LAYARD_TRY(forward_(rows, outputs));
     LAYARD_TRY(repeat(rows, outputs));
-    for (std::size_t i = 0; i < rows.size(); ++i) compare_row(reference, indices[i], outputs[i]);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const ReferenceRow& row = reference.rows[indices[i]];
+      if (row.act.size() != outputs[i].act.size()) {
+        return at_case(
+            reference,
+            {ErrorCode::kInvalidRequest,
+             "row " + std::to_string(indices[i]) + ": 'act' has " + std::to_string(row.act.size()) +
+                 " numbers, the model gives " + std::to_string(outputs[i].act.size())});
+      }
+      compare_row(reference, indices[i], outputs[i]);
+      seen_.emplace(row.ids, row.markers);
+    }
     return {};
   }
 
   GateSummary finish() {
     GateSummary& s = summary_;
+    s.distinct_rows = seen_.size();
     s.passed = s.rows > 0 && s.all_finite && s.token_mismatch_cases == 0 &&
                s.hard_mismatches == 0 && s.prob_max_abs <= s.tolerance &&
                s.action_prob_max_abs <= s.tolerance && s.repeat_identical;
@@ -128,8 +145,8 @@ class Gate {
     summary_.action_prob_max_abs =
         std::max(summary_.action_prob_max_abs, max_abs_difference(softmax(got.act, 1.0), row.act));
     for (std::size_t i = 0; i < row.logits.size() && i < got.logits.size(); ++i) {
-      summary_.logit_max_abs = std::max(
-          summary_.logit_max_abs, static_cast<double>(std::fabs(got.logits[i] - row.logits[i])));
+      const float difference = std::fabs(got.logits[i] - row.logits[i]);
+      summary_.logit_max_abs = larger(summary_.logit_max_abs, static_cast<double>(difference));
     }
     const bool mismatch = found.size() != wanted.size() || arg_max(found) != arg_max(wanted);
     if (!mismatch) return;
@@ -145,6 +162,7 @@ class Gate {
   const Forward& forward_;
   const GateOptions& options_;
   GateSummary summary_;
+  std::set<std::pair<std::vector<std::int32_t>, std::vector<std::int32_t>>> seen_;
 };
 
 }  // namespace
@@ -159,6 +177,10 @@ Result<GateSummary> evaluate(std::span<const ReferenceCase> cases,
     if (progress) progress(i + 1, cases.size());
   }
   return gate.finish();
+}
+
+base::JsonValue error_json(double error) {
+  return std::isfinite(error) ? base::JsonValue::real(error) : base::JsonValue::null();
 }
 
 base::JsonValue to_json(const GateSummary& summary) {
@@ -181,9 +203,9 @@ base::JsonValue to_json(const GateSummary& summary) {
   out.set("rows", count(summary.rows));
   out.set("skipped_rows", count(summary.skipped_rows));
   out.set("token_mismatch_cases", count(summary.token_mismatch_cases));
-  out.set("prob_max_abs", JsonValue::real(summary.prob_max_abs));
-  out.set("action_prob_max_abs", JsonValue::real(summary.action_prob_max_abs));
-  out.set("logit_max_abs", JsonValue::real(summary.logit_max_abs));
+  out.set("prob_max_abs", error_json(summary.prob_max_abs));
+  out.set("action_prob_max_abs", error_json(summary.action_prob_max_abs));
+  out.set("logit_max_abs", error_json(summary.logit_max_abs));
   out.set("hard_mismatches", count(summary.hard_mismatches));
   out.set("near_tie_flips", std::move(flips));
   out.set("all_finite", JsonValue::boolean(summary.all_finite));

@@ -35,6 +35,8 @@ struct ReferenceRow {
 
 struct ReferenceCase {
   std::string name;
+  /// Its place in the file: `line 3`, `cases[2]`.
+  std::string where;
   base::JsonValue state;
   base::JsonValue questions;
   std::vector<ReferenceRow> rows;
@@ -44,6 +46,10 @@ struct ReferenceCase {
 /// left out) or one object with `cases` of `{name, state, questions, items, logits,
 /// action_logits}`. Errors: kInvalidRequest naming line and field.
 Result<std::vector<ReferenceCase>> read_reference(std::string_view text);
+
+/// `error` about a case: its text begins with `goldens `, the case's name if it has one, and its
+/// place in the file.
+Error at_case(const ReferenceCase& reference, Error error);
 
 using Forward =
     std::function<Status(std::span<const encoder::ModelRow>, std::span<encoder::RowOutput>)>;
@@ -65,10 +71,12 @@ struct NearTie {
   double reference_margin = 0;
 };
 
+/// An error is infinite where one of its numbers was not finite; all_finite is false then.
 struct GateSummary {
   std::string precision;
   double tolerance = 0;
   std::size_t rows = 0;
+  std::size_t distinct_rows = 0;  ///< by ids and markers; not printed
   std::size_t skipped_rows = 0;
   std::size_t token_mismatch_cases = 0;
   double prob_max_abs = 0;
@@ -87,7 +95,11 @@ Result<GateSummary> evaluate(std::span<const ReferenceCase> cases,
                              const BuildRows& build, const GateOptions& options,
                              const ProgressFunction& progress);
 
+/// A largest difference as JSON, which has no infinity: null where a number was not finite.
+base::JsonValue error_json(double error);
+
 /// The summary's fields, in the published order.
+/// Departs from laya-apple: null where it prints `Infinity` or `NaN`, which are not JSON.
 base::JsonValue to_json(const GateSummary& summary);
 
 }  // namespace layard::validation

@@ -1,11 +1,6 @@
 #include "validation/parity_record.h"
 
-#include <unistd.h>
-
-#include <atomic>
 #include <cmath>
-#include <span>
-#include <system_error>
 
 #include "base/filesystem.h"
 #include "base/json.h"
@@ -18,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using base::JsonValue;
 
-constexpr std::int64_t kFormat = 1;
+constexpr std::int64_t kFormat = 2;
 constexpr std::size_t kFolderHexDigits = 16;
 
 // Texts of a record by name, for reading, writing and comparing.
@@ -57,11 +52,24 @@ Result<std::size_t> read_count(const JsonValue& root, const std::string& name) {
   return static_cast<std::size_t>(*number);
 }
 
+Result<bool> read_flag(const JsonValue& root, const std::string& name) {
+  const JsonValue* value = root.find(name);
+  if (value == nullptr || !value->is_bool()) return malformed(name, "true or false");
+  return value->as_bool();
+}
+
 Result<double> read_measure(const JsonValue& root, const std::string& name) {
   const JsonValue* value = root.find(name);
   const double number = value != nullptr && value->is_number() ? value->as_double() : -1;
   if (!std::isfinite(number) || number < 0) return malformed(name, "a number, zero or more");
   return number;
+}
+
+// What error_json() wrote: null only beside a number that was not finite.
+Result<double> read_error(const JsonValue& root, const std::string& name, bool all_finite) {
+  const JsonValue* value = root.find(name);
+  if (!all_finite && value != nullptr && value->is_null()) return HUGE_VAL;
+  return read_measure(root, name);
 }
 
 // A passing record must say so in every part; a file that was edited to pass has to lie in all.
@@ -71,13 +79,18 @@ Status check_claims(const ParityRecord& record) {
     return malformed("rows", "at least " + std::to_string(kRecordRowsMin) + " where it passed");
   }
   if (record.hard_mismatches != 0) return malformed("hard_mismatches", "0 where it passed");
+  if (record.token_mismatch_cases != 0) {
+    return malformed("token_mismatch_cases", "0 where it passed");
+  }
+  if (!record.all_finite) return malformed("all_finite", "true where it passed");
+  if (!record.repeat_identical) return malformed("repeat_identical", "true where it passed");
   if (record.weights != "trained" && record.weights != "unknown") {
     return malformed("weights", "'trained' or 'unknown' where it passed");
   }
   const double tolerance = record.key.dtype == "float32" ? kToleranceFloat32 : kToleranceReduced;
-  if (record.prob_max_abs > tolerance) {
-    return malformed("prob_max_abs", "within the gate's tolerance where it passed");
-  }
+  const std::string within = "within the gate's tolerance where it passed";
+  if (record.prob_max_abs > tolerance) return malformed("prob_max_abs", within);
+  if (record.action_prob_max_abs > tolerance) return malformed("action_prob_max_abs", within);
   if (!(record.row_ms_median > 0)) return malformed("row_ms_median", "more than 0");
   return {};
 }
@@ -94,20 +107,6 @@ std::optional<std::string> exposed_part(const fs::path& path) {
     }
   }
   return std::nullopt;
-}
-
-Status write_private(const fs::path& path, std::string_view text) {
-  base::Filesystem& files = base::real_filesystem();
-  LAYARD_ASSIGN(auto writer, files.create(path));
-  std::error_code error;
-  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write, error);
-  if (error) {
-    return Error{ErrorCode::kIo,
-                 "cannot set the mode of '" + path.string() + "': " + error.message()};
-  }
-  LAYARD_TRY(writer->write(std::as_bytes(std::span(text))));
-  LAYARD_TRY(writer->sync());
-  return writer->close();
 }
 
 // Names what differs between what a record was made with and what is here.
@@ -139,8 +138,11 @@ std::string print_record(const ParityRecord& record) {
   out.set("rows", count_json(record.rows));
   out.set("hard_mismatches", count_json(record.hard_mismatches));
   out.set("near_ties", count_json(record.near_ties));
-  out.set("prob_max_abs", std::isfinite(record.prob_max_abs) ? JsonValue::real(record.prob_max_abs)
-                                                             : JsonValue::null());
+  out.set("token_mismatch_cases", count_json(record.token_mismatch_cases));
+  out.set("prob_max_abs", error_json(record.prob_max_abs));
+  out.set("action_prob_max_abs", error_json(record.action_prob_max_abs));
+  out.set("all_finite", JsonValue::boolean(record.all_finite));
+  out.set("repeat_identical", JsonValue::boolean(record.repeat_identical));
   out.set("passed", JsonValue::boolean(record.passed));
   out.set("duration_s", JsonValue::real(record.duration_s));
   out.set("row_ms_median", JsonValue::real(record.row_ms_median));
@@ -151,7 +153,12 @@ Result<ParityRecord> parse_record(std::string_view text) {
   const auto root = base::parse_json(text, {});
   if (!root.ok()) return Error{ErrorCode::kArtifactIntegrity, root.error().message};
   const JsonValue* format = root->find("format");
-  if (format == nullptr || format->as_int64() != kFormat) return malformed("format", "1");
+  const auto number = format != nullptr ? format->as_int64() : std::nullopt;
+  if (!number) return malformed("format", "a whole number");
+  if (*number != kFormat) {
+    return Error{ErrorCode::kArtifactRevision,
+                 "format " + std::to_string(*number) + ", not " + std::to_string(kFormat)};
+  }
   ParityRecord record;
   for (const TextField& field : kKeyFields) {
     LAYARD_ASSIGN(record.key.*field.member, read_text(*root, field.name));
@@ -165,15 +172,13 @@ Result<ParityRecord> parse_record(std::string_view text) {
   LAYARD_ASSIGN(record.rows, read_count(*root, "rows"));
   LAYARD_ASSIGN(record.hard_mismatches, read_count(*root, "hard_mismatches"));
   LAYARD_ASSIGN(record.near_ties, read_count(*root, "near_ties"));
-  const JsonValue* passed = root->find("passed");
-  if (passed == nullptr || !passed->is_bool()) return malformed("passed", "true or false");
-  record.passed = passed->as_bool();
-  const JsonValue* error = root->find("prob_max_abs");
-  if (!record.passed && error != nullptr && error->is_null()) {
-    record.prob_max_abs = HUGE_VAL;
-  } else {
-    LAYARD_ASSIGN(record.prob_max_abs, read_measure(*root, "prob_max_abs"));
-  }
+  LAYARD_ASSIGN(record.token_mismatch_cases, read_count(*root, "token_mismatch_cases"));
+  LAYARD_ASSIGN(record.all_finite, read_flag(*root, "all_finite"));
+  LAYARD_ASSIGN(record.repeat_identical, read_flag(*root, "repeat_identical"));
+  LAYARD_ASSIGN(record.passed, read_flag(*root, "passed"));
+  LAYARD_ASSIGN(record.prob_max_abs, read_error(*root, "prob_max_abs", record.all_finite));
+  LAYARD_ASSIGN(record.action_prob_max_abs,
+                read_error(*root, "action_prob_max_abs", record.all_finite));
   LAYARD_ASSIGN(record.duration_s, read_measure(*root, "duration_s"));
   LAYARD_ASSIGN(record.row_ms_median, read_measure(*root, "row_ms_median"));
   LAYARD_TRY(check_claims(record));
@@ -181,20 +186,11 @@ Result<ParityRecord> parse_record(std::string_view text) {
 }
 
 Status write_record(const fs::path& cache, const ParityRecord& record) {
-  // Process and number keep writers apart; each writes a whole file, the later rename wins.
-  static std::atomic<std::uint64_t> number{0};
   const fs::path path = record_path(cache, record.key);
-  LAYARD_TRY(base::make_private_folder(path.parent_path().parent_path()));
-  LAYARD_TRY(base::make_private_folder(path.parent_path()));
-  const fs::path beside =
-      path.string() + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(number++);
-  base::Filesystem& files = base::real_filesystem();
-  Status status = write_private(beside, print_record(record));
-  if (status.ok()) status = files.rename(beside, path);
-  if (!status.ok()) {
-    (void)files.remove(beside);  // the first error is the one to report
-    return status;
-  }
+  auto& files = base::real_filesystem();
+  LAYARD_TRY(files.make_private_folder(path.parent_path().parent_path()));
+  LAYARD_TRY(files.make_private_folder(path.parent_path()));
+  LAYARD_TRY(base::write_private_atomically(files, path, print_record(record)));
   return files.sync_folder(path.parent_path());
 }
 
@@ -210,15 +206,21 @@ RecordLookup find_record(const fs::path& cache, const RecordKey& key) {
   if (!there.ok()) return refused(there.error().message);
   if (!there->has_value()) return {};
   if (const auto exposed = exposed_part(path)) return refused(*exposed);
-  const auto text = base::real_filesystem().read_text(path, kRecordBytesMax);
+  const auto text = base::real_filesystem().read_private_text(path, kRecordBytesMax);
   if (!text.ok()) return refused(text.error().message);
+  const auto outdated = [&](const std::string& how) {
+    return RecordLookup{State::kOutdated, std::nullopt,
+                        "parity record '" + path.string() + "' was made with " + how +
+                            "; run the parity check again"};
+  };
   auto record = parse_record(*text);
+  if (!record.ok() && record.error().code == ErrorCode::kArtifactRevision) {
+    return outdated("another version (" + record.error().message + ")");
+  }
   if (!record.ok()) return refused(record.error().message);
   const std::string other = differences(record->key, key);
-  if (other.empty()) return {State::kCurrent, *std::move(record), ""};
-  return {State::kOutdated, std::nullopt,
-          "parity record '" + path.string() + "' was made with another " + other +
-              "; run the parity check again"};
+  if (!other.empty()) return outdated("another " + other);
+  return {State::kCurrent, *std::move(record), ""};
 }
 
 }  // namespace layard::validation

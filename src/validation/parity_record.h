@@ -46,7 +46,11 @@ struct ParityRecord {
   std::size_t rows = 0;
   std::size_t hard_mismatches = 0;
   std::size_t near_ties = 0;  ///< decisions that changed where the reference is nearly tied
+  std::size_t token_mismatch_cases = 0;
   double prob_max_abs = 0;
+  double action_prob_max_abs = 0;  ///< of the act head
+  bool all_finite = true;          ///< else an error may be infinite
+  bool repeat_identical = true;
   bool passed = false;
   double duration_s = 0;
   /// Median over all cases of the time of a case (the faster of its two runs) by its rows.
@@ -58,10 +62,11 @@ struct ParityRecord {
 /// Where the record of `key` lies.
 std::filesystem::path record_path(const std::filesystem::path& cache, const RecordKey& key);
 
-/// The file's text. An error that is not finite, as a number that is not, is written as null.
+/// The file's text. An error that is not finite is written as null.
 std::string print_record(const ParityRecord& record);
 
-/// Errors: kArtifactIntegrity naming the member that is missing or not of its form.
+/// Errors: kArtifactRevision for the format of another version; kArtifactIntegrity naming the
+/// member that is missing or not of its form.
 Result<ParityRecord> parse_record(std::string_view text);
 
 /// Writes the record in place of an earlier one: whole, 0600, in folders of this user with 0700.
@@ -73,7 +78,7 @@ struct RecordLookup {
   enum class State : std::uint8_t {
     kAbsent,
     kCurrent,   ///< `record` is set; whether its gate passed is inside
-    kOutdated,  ///< made by another build, on another processor, or with another configuration
+    kOutdated,  ///< made by another build, on another processor, with another configuration
     kRefused,   ///< not this user's alone, or not a record
   };
   State state = State::kAbsent;

@@ -25,6 +25,7 @@ ParityRecord passing() {
   record.rows = 240;
   record.near_ties = 1;
   record.prob_max_abs = 0.0079;
+  record.action_prob_max_abs = 0.0004;
   record.passed = true;
   record.duration_s = 1.5;
   record.row_ms_median = 2.25;
@@ -72,6 +73,10 @@ TEST_F(Records, LaterOnesReplaceEarlierOnes) {
   ParityRecord failing = passing();
   failing.passed = false;
   failing.prob_max_abs = HUGE_VAL;  // a probability that was not a number
+  failing.action_prob_max_abs = HUGE_VAL;
+  failing.all_finite = false;
+  failing.repeat_identical = false;
+  failing.token_mismatch_cases = 2;
   failing.hard_mismatches = 3;
   ASSERT_TRUE(write_record(cache_.path(), failing).ok());
   ASSERT_EQ(find().state, State::kCurrent) << find().problem;
@@ -102,6 +107,21 @@ TEST_F(Records, AnyOtherKeyIsOutdated) {
   check(&RecordKey::kernels, "0123456789abcdee", "kernels");
   check(&RecordKey::build, "0.1.1+fedcba98", "build");
   check(&RecordKey::processor, "Another", "processor");
+}
+
+// Of an earlier version: no reason to warn, as it would be with an earlier build.
+TEST_F(Records, AnotherFormatIsOutdated) {
+  ASSERT_TRUE(write_record(cache_.path(), passing()).ok());
+  auto root = *base::parse_json(testing::read_file(path()), {});
+  for (const int format : {1, 3}) {
+    root.set("format", base::JsonValue::integer(format));
+    testing::write_file(path(), write_json(root, base::JsonStyle::kPython));
+    const RecordLookup found = find();
+    EXPECT_EQ(found.state, State::kOutdated) << found.problem;
+    EXPECT_NE(found.problem.find("(format " + std::to_string(format) + ", not 2)"),
+              std::string::npos)
+        << found.problem;
+  }
 }
 
 TEST_F(Records, OpenToOthersIsIgnored) {
@@ -179,6 +199,11 @@ TEST_F(Records, PassingMustBeMeantThroughout) {
   check("prob_max_abs", base::JsonValue::real(0.021));
   check("prob_max_abs", base::JsonValue::null());
   check("prob_max_abs", base::JsonValue::real(-0.5));
+  check("action_prob_max_abs", base::JsonValue::real(0.021));
+  check("action_prob_max_abs", base::JsonValue::null());
+  check("all_finite", base::JsonValue::boolean(false));
+  check("repeat_identical", base::JsonValue::boolean(false));
+  check("token_mismatch_cases", base::JsonValue::integer(1));
   check("row_ms_median", base::JsonValue::real(0.0));
   check("duration_s", base::JsonValue::string("1"));
   check("rows", base::JsonValue::integer(-1));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace layard::validation {
 namespace {
@@ -65,6 +66,39 @@ TEST(Parity, NanNeverPasses) {
   const auto summary = run(one_case({2.0F, 1.0F}), returning({NAN, 1.0F}), {});
   EXPECT_FALSE(summary.passed);
   EXPECT_FALSE(summary.all_finite);
+}
+
+// An error that is not a number is null in JSON, whichever it is, and in any row.
+TEST(Parity, WhatIsNotFiniteIsNull) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto check = [](std::vector<float> logits, std::vector<float> act,
+                        std::vector<std::string> nulls) {
+    const Forward forward = [&](std::span<const encoder::ModelRow>,
+                                std::span<encoder::RowOutput> out) {
+      for (auto& output : out) output = {{2.0F, 1.0F}, {0.0F, 0.0F}};
+      out[1] = {logits, act};
+      return Status();
+    };
+    ReferenceCase reference = one_case({2.0F, 1.0F});
+    reference.rows.resize(3, reference.rows[0]);
+    const GateSummary summary = run(reference, forward, {});
+    EXPECT_FALSE(summary.passed);
+    EXPECT_FALSE(summary.all_finite);
+    const std::string text = write_json(to_json(summary), base::JsonStyle::kIndent1);
+    const auto root = base::parse_json(text, {});
+    ASSERT_TRUE(root.ok()) << root.error().message << text;
+    std::vector<std::string> found;
+    for (const base::JsonMember& member : root->members()) {
+      if (member.value.is_null()) found.push_back(member.key);
+    }
+    EXPECT_EQ(found, nulls) << text;
+  };
+  check({2.0F, 1.0F}, {NAN, 0.0F}, {"action_prob_max_abs"});
+  check({2.0F, 1.0F}, {kInfinity, 0.0F}, {"action_prob_max_abs"});
+  check({NAN, 1.0F}, {0.0F, 0.0F}, {"prob_max_abs", "logit_max_abs"});
+  check({kInfinity, 1.0F}, {0.0F, 0.0F}, {"prob_max_abs", "logit_max_abs"});
+  check({2.0F, -kInfinity}, {0.0F, 0.0F}, {"logit_max_abs"});
+  check({NAN, NAN}, {NAN, NAN}, {"prob_max_abs", "action_prob_max_abs", "logit_max_abs"});
 }
 
 TEST(Parity, UnstableRepeatFails) {

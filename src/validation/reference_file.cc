@@ -1,6 +1,8 @@
 // Reading recorded reference outputs, in the two forms they come in.
 #include <cmath>
+#include <optional>
 
+#include "base/json_fault.h"
 #include "validation/parity.h"
 
 namespace layard::validation {
@@ -13,6 +15,13 @@ constexpr std::size_t kFileBytesMax = std::size_t{256} << 20;
 
 Error wrong(const std::string& where, const std::string& what) {
   return {ErrorCode::kInvalidRequest, "goldens " + where + ": " + what};
+}
+
+// A text of one line: that its JSON is at fault in line 1 would only contradict the file's number.
+std::string without_own_line(std::string message) {
+  constexpr std::string_view kOwnLine = "JSON at line 1, ";
+  if (message.starts_with(kOwnLine)) message.replace(0, kOwnLine.size(), "JSON at ");
+  return message;
 }
 
 Result<std::vector<std::int32_t>> integers(const JsonValue* array, const std::string& where) {
@@ -117,6 +126,7 @@ Status add_case(const JsonValue& json, const std::string& where, std::vector<Ref
   if (!has_rows && json.find("items") == nullptr) return {};  // an error case, or one without rows
   ReferenceCase reference;
   reference.name = json.find("name") != nullptr ? json.find("name")->text() : where;
+  reference.where = where;
   reference.state = *state;
   reference.questions = *questions;
   LAYARD_TRY(has_rows ? read_rows(json, where, reference) : read_items(json, where, reference));
@@ -124,7 +134,52 @@ Status add_case(const JsonValue& json, const std::string& where, std::vector<Ref
   return {};
 }
 
+// Whether `line` begins an object that is spread over many lines, which no line of JSON Lines does.
+bool goes_on(std::string_view line) {
+  const std::size_t last = line.find_last_not_of(" \t\r");
+  return std::string_view("{[,").find(line[last]) != std::string_view::npos;
+}
+
+// What is wrong with `text`, one value over many lines.
+Error not_cases(std::string_view text) {
+  const auto fault = base::find_json_fault(text, base::JsonLimits{}.depth_max);
+  if (!fault) return wrong("file", "is neither JSON Lines nor an object with cases");
+  return wrong("line " + std::to_string(fault->line),
+               "JSON at column " + std::to_string(fault->column) +
+                   (fault->pointer.empty() ? "" : " (" + fault->pointer + ")") + ": " +
+                   fault->what);
+}
+
+Status read_lines(std::string_view text, const base::JsonLimits& limits,
+                  std::vector<ReferenceCase>& out) {
+  std::size_t number = 0;
+  bool first = true;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    ++number;
+    if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
+    const std::string where = "line " + std::to_string(number);
+    const auto json = base::parse_json(line, limits);
+    if (!json.ok() && first && goes_on(line)) return not_cases(text);
+    if (!json.ok()) return wrong(where, without_own_line(json.error().message));
+    first = false;
+    LAYARD_TRY(add_case(*json, where, out));
+  }
+  return {};
+}
+
 }  // namespace
+
+Error at_case(const ReferenceCase& reference, Error error) {
+  constexpr std::size_t kNameBytesMax = 128;
+  const bool named = reference.name != reference.where;
+  const std::string name = "case '" + reference.name.substr(0, kNameBytesMax) + "' (";
+  error.message =
+      "goldens " + (named ? name + reference.where + ")" : reference.where) + ": " + error.message;
+  return error;
+}
 
 Result<std::vector<ReferenceCase>> read_reference(std::string_view text) {
   base::JsonLimits limits;
@@ -136,18 +191,7 @@ Result<std::vector<ReferenceCase>> read_reference(std::string_view text) {
       LAYARD_TRY(add_case(items[i], "cases[" + std::to_string(i) + "]", cases));
     }
   } else {
-    std::size_t number = 0;
-    while (!text.empty()) {
-      const std::size_t end = std::min(text.find('\n'), text.size());
-      const std::string_view line = text.substr(0, end);
-      text.remove_prefix(std::min(end + 1, text.size()));
-      ++number;
-      if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
-      auto json = base::parse_json(line, limits);
-      const std::string where = "line " + std::to_string(number);
-      if (!json.ok()) return wrong(where, json.error().message);
-      LAYARD_TRY(add_case(*json, where, cases));
-    }
+    LAYARD_TRY(read_lines(text, limits, cases));
   }
   if (cases.empty()) return wrong("file", "holds no case with rows");
   return cases;

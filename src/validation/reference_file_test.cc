@@ -45,7 +45,14 @@ TEST(ReferenceFile, NamesWhatIsWrong) {
   check_refused("", "no case");
   check_refused(R"({"name":1})", "line 1");
   check_refused("{}\nxx", "line 1");
-  check_refused("not json", "line 1");
+  check_refused("not json", "line 1: JSON at column 1: ");
+  check_refused("{\"state\":1,\"questions\":{}}\n\n[1,]", "line 3: JSON at column 3 (/1): a comma");
+  // One object over many lines goes wrong where it does, not in its first line.
+  check_refused("{\n \"cases\": [\n  {\"state\": 1},\n ]\n}",
+                "line 3: JSON at column 15 (/cases/1): a comma");
+  check_refused("{\"cases\": [\n {]}", "line 2: JSON at column 3 (/cases/0): ");
+  check_refused("{\n \"case\": []\n}", "goldens file: is neither JSON Lines nor an object with");
+  check_refused("{\"state\": 1\n{}", "line 1: JSON at column 12 (/state): ");
   check_refused(row_case(R"("input_ids":[-1],"markers":[0],"type":0,"logits":[1],"act":[1])"),
                 "input_ids");
   check_refused(row_case(R"("input_ids":[1],"markers":[0],"type":7,"logits":[1],"act":[1])"),

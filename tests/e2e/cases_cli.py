@@ -32,11 +32,14 @@ def usage_errors_are_one_line(world):
     """The first line is the whole error, whatever the words on the command line hold; hints
     follow."""
     for arguments, word in (
-            ([], "subcommand"), (["no such\ncommand"], "no such command"),
+            ([], "subcommand"), ([], "predict, render"), (["cache"], "list, prune"),
+            (["cache", "clear"], "'clear'; the commands of cache are list, prune"),
+            (["cache", "--all"], "'--all'; the commands of cache are list, prune"),
+            (["no such\ncommand"], "no such command"),
             (["predict", "--format", "x\ny"], "--format"), (["predict", "--context"], "--context"),
             (["predict", "--nope"], "--nope"), (["--nope"], "--nope"), (["render"], "--context"),
             (["tokenize", "a", "b"], "b"), (["completion", "ksh"], "ksh"),
-            (["--threads", "0", "info"], "--threads"), (["--models", "absent", "info"], "absent"),
+            (["--threads", "1025", "info"], "--threads"),
             (["predict", "laya", "--model", "x"], "--model"),
             (["info", "--offline"], "--offline")):
         run = world.run(*arguments).refused("InvalidRequestError", word)
@@ -51,16 +54,19 @@ def lost_output_is_an_error(world):
     request = ["--context", CHARGED_TWICE, "--questions", json.dumps(ONE)]
     good = world.write("good.jsonl", json.dumps({"state": "a", "questions": ONE}) + "\n")
     texts = world.write("texts.jsonl", '{"text": "a"}\n' * 3)
+    model = world.model
     for arguments in (["--help"], ["--version"], ["predict", "--help"], ["completion", "bash"],
                       ["completion", "zsh"], ["completion", "fish"], ["info"],
                       ["tokenize", "--text", "hi"], ["tokenize", "--batch", texts],
-                      ["render", *request], ["predict", *request],
-                      ["predict", *request, "--format", "table"], ["predict", "--batch", good]):
+                      ["render", model, *request], ["predict", model, *request],
+                      ["predict", model, *request, "--format", "table"],
+                      ["predict", model, "--batch", good]):
         for redirection in (">&-", "> /dev/full"):
             shell = ("/bin/sh", "-c", f'exec "$@" {redirection}', "sh")
             run = world.run(*arguments, prefix=shell)
             check(run.code == 2, f"expected exit 2 with {redirection}\n{run}")
-            check(run.stderr.startswith("error: IoError: "), f"{redirection}\n{run}")
+            last = run.stderr.splitlines()[-1]
+            check(last.startswith("error: IoError: "), f"{redirection}\n{run}")
     # A closed standard stream is not taken by a file that is opened later.
     closed = world.run("predict", "--context", "-", "--questions", json.dumps(ONE),
                        prefix=("/bin/sh", "-c", 'exec "$@" <&-', "sh"))
@@ -198,7 +204,7 @@ def input_errors_name_flag_and_file(world):
         run("x", f"@{wrong}").refused("InvalidRequestError", "--questions", str(wrong), "'q'")
         run("x", "-", stdin="{").refused("InvalidRequestError", "--questions -: ")
         run("x", "{").refused("InvalidRequestError", "--questions: ")
-        run("x", "Is it?").refused("InvalidRequestError", "--questions: ", "it is JSON")
+        run("x", "Is it?").refused("InvalidRequestError", "--questions: ", "--questions takes JSON")
         run("x", str(bad)).refused("InvalidRequestError", "--questions: ", f"write @{bad}")
         run(f"@{latin}", '["x?"]').refused("InvalidRequestError", "--context", str(latin), "UTF-8")
         run(f"@{deep}", '["x?"]').refused("InvalidRequestError", "--context", str(deep), "512")
@@ -353,19 +359,48 @@ def demo_answers_three_kinds(world):
 @case
 def benchmark_writes_its_records(world):
     """One record a length, on standard output and in the file; beyond max_len it is skipped."""
-    run = world.run("benchmark", "starter", "--lengths", "64", "128", "100000", "--iters", "5",
+    run = world.run("benchmark", "starter", "--lengths", "64", "72", "100000", "--iters", "2",
                     "--warmup", "1", "--output", "b.jsonl")
     check_equal(run.code, 0, f"exit\n{run}")
     records = json_lines(run.stdout)
     check_equal([record["status"] for record in records],
                 ["ok", "ok", "skipped: exceeds checkpoint max_len"], "statuses")
-    check_equal([record["length"] for record in records], [64, 128, 100000], "lengths")
+    check_equal([record["length"] for record in records], [64, 72, 100000], "lengths")
     for record in records[:2]:
         check(record["predict"]["p50_ms"] > 0 and record["forward"]["p50_ms"] > 0, str(record))
-        check_equal(len(record["samples"]["forward_ms"]), 5, "samples")
+        check_equal(len(record["samples"]["forward_ms"]), 2, "samples")
     check_equal((world.folder / "b.jsonl").read_text(), run.stdout, "the file")
     world.run("benchmark", "--iters", "0").refused("InvalidRequestError", "iters")
     world.run("benchmark", "--output", "/nowhere/b.jsonl").refused("IoError", "/nowhere/b.jsonl")
     short = world.run("benchmark", "--lengths", "2", "--iters", "1")
     check_equal(short.code, 1, f"a length that cannot be met\n{short}")
     check("error: InvalidRequestError" in short.stdout, f"its record\n{short}")
+
+
+@case
+def table_prints_one_number_one_way(world):
+    """The chosen answer's bar and its confidence are the same number."""
+    for text in ("a", "b", "Money back!", CHARGED_TWICE, "x" * 40, "Where is my parcel?"):
+        run = world.run("predict", world.starter, "--context", text, "--questions", '["x"]',
+                        "--format", "table")
+        lines = run.stdout.splitlines()
+        confidence = lines[0].rsplit(" ", 1)[1].rstrip(")")
+        answer = lines[0].split()[1]
+        (shown,) = [line.split()[-1] for line in lines[1:] if line.split()[:1] == [answer]]
+        check_equal(shown, confidence, f"{text}\n{run}")
+
+
+@case
+def benchmark_keeps_the_output_file_until_there_is_a_record(world):
+    kept = world.write("kept.txt", "precious\n")
+    world.run("benchmark", world.starter, "--lengths", "0", "--output", kept).refused(
+        "InvalidRequestError")
+    check_equal(kept.read_text(), "precious\n", "a file that was there")
+    new = kept.with_name("new.txt")
+    world.run("benchmark", "nosuch", "--output", new).refused("UnsupportedModelError")
+    check(not new.exists(), "an empty file is left")
+    world.run("benchmark", world.starter, "--output", kept.parent).refused(
+        "IoError", "--output", "directory")
+    run = world.run("benchmark", world.starter, "--lengths", "32,40", "--warmup", "0", "--iters",
+                    "1", "--output", kept)
+    check_equal(len(kept.read_text().splitlines()), 2, f"records\n{run}")

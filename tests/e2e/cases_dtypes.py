@@ -3,7 +3,7 @@
 import json
 import os
 
-from harness import Skip, case, check, check_equal, json_lines
+from harness import Skip, case, check, check_equal, json_lines, without_times
 
 ROWS_MIN = 200
 QUESTION = {"refund": {"type": "noul", "instructions": "Does the customer request a refund?"}}
@@ -16,28 +16,51 @@ def use_fastest_kernels(world):
     return world.environment["LAYARD_FORCE_ISA"]
 
 
-def golden_lines(world, rows):
-    """The shortest recorded cases of the starter, at least `rows` rows together."""
-    text = (world.starter_folder / "goldens.jsonl").read_text(encoding="utf-8")
-    cases = sorted(json_lines(text), key=lambda c: sum(len(r["input_ids"]) for r in c["rows"]))
-    chosen, count = [], 0
-    while count < rows:
+def starter_cases(world):
+    """The recorded cases of the starter."""
+    return json_lines((world.starter_folder / "goldens.jsonl").read_text(encoding="utf-8"))
+
+
+def trained_model(world):
+    """A checkpoint stored in float16 whose config counts training steps, and its recorded cases: a
+    small one, whose rows take no time; the starter where there are no reference outputs."""
+    try:
+        folder = world.copy_of(world.golden("english"), "trained")
+        cases = [case for case in world.golden_cases("english") if case.get("rows")]
+    except Skip:
+        return world.starter, starter_cases(world)
+    change_config(folder, training={"steps": 1})
+    return folder, cases
+
+
+def change_config(folder, **changes):
+    path = folder / "rl_agent_config.json"
+    config = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps({**config, **changes}), encoding="utf-8")
+
+
+def shortest(cases, rows):
+    """The shortest of recorded cases, at least `rows` different rows together, and the count of all
+    their rows."""
+    cases = sorted(cases, key=lambda c: sum(len(r["input_ids"]) for r in c["rows"]))
+    chosen, different = [], set()
+    while len(different) < rows:
         chosen.append(cases[len(chosen)])
-        count += len(chosen[-1]["rows"])
-    return chosen, count
+        different |= {(tuple(r["input_ids"]), tuple(r["markers"])) for r in chosen[-1]["rows"]}
+    return chosen, sum(len(case["rows"]) for case in chosen)
 
 
 def write_lines(world, name, cases):
     return world.write(name, "".join(json.dumps(c, ensure_ascii=False) + "\n" for c in cases))
 
 
-def parity(world, goldens, dtype):
-    return world.run("parity", world.starter, "--goldens", goldens, "--dtype", dtype)
+def parity(world, model, goldens, dtype):
+    return world.run("parity", model, "--goldens", goldens, "--dtype", dtype)
 
 
-def runtime_of_auto(world):
+def runtime_of_auto(world, model):
     """The runtime block and the log of a request with --dtype auto."""
-    run = world.run("--log-level", "info", "predict", world.starter, "--context", "Money back!",
+    run = world.run("--log-level", "info", "predict", model, "--context", "Money back!",
                     "--questions", json.dumps(QUESTION), "--dtype", "auto")
     return run.json()["runtime"], run.stderr
 
@@ -47,12 +70,18 @@ def write_record(path, record):
     path.chmod(0o600)
 
 
-def passing_record(world):
+def failed_gate(world, model, cases, rows):
+    """A small gate that fails, for a reference that is wrong in one row."""
+    cases = [c for c in cases if len(c["rows"][0]["logits"]) > 1]
+    wrong = json.loads(json.dumps(shortest(cases, rows)[0]))
+    wrong[-1]["rows"][0]["logits"][0] += 3.0
+    return parity(world, model, write_lines(world, "wrong.jsonl", wrong), "float16")
+
+
+def passing_record(world, model, cases):
     """A record of this machine and build without 200 rows being run: a small gate that failed left
     it, and it was made to pass. Returns its path and content."""
-    cases = golden_lines(world, 2)[0]
-    cases[0]["rows"][0]["logits"][0] += 3.0
-    run = parity(world, write_lines(world, "wrong.jsonl", cases), "float16")
+    run = failed_gate(world, model, cases, 2)
     check_equal(run.code, 1, f"exit code\n{run}")
     (path,) = record_files(world)
     record = json.loads(path.read_text(encoding="utf-8"))
@@ -69,24 +98,28 @@ def record_files(world):
 @case
 def auto_without_records_is_float32(world):
     isa = use_fastest_kernels(world)
-    runtime, log = runtime_of_auto(world)
+    runtime, log = runtime_of_auto(world, world.starter)
     check_equal(runtime["dtype"], "float32", "dtype")
     check(runtime["artifact_revision"].endswith(":float32"), runtime["artifact_revision"])
     check("rechecked" not in runtime, f"nothing can be rechecked in float32: {runtime}")
     for word in ("parity starter --dtype", isa, "float32 is used"):
         check(word in log, f"the log must say {word!r}\n{log}")
-    quiet = world.predict(world.starter, QUESTION, "Money back!", "--dtype", "auto")
-    check_equal(quiet.stderr, "", "without --log-level info")
+    said = world.predict(world.starter, QUESTION, "Money back!", "--dtype", "auto").stderr
+    check(said.startswith("warning: dtype auto: ") and said.count("\n") == 1, f"one note\n{said}")
+    quiet = world.run("--log-level", "error", "predict", world.starter, "--context", "x",
+                      "--questions", json.dumps(QUESTION), "--dtype", "auto")
+    check_equal(quiet.stderr, "", "with --log-level error")
 
 
 @case
 def auto_takes_what_parity_recorded(world):
     """A pass leaves a private record; auto takes the fastest of those that passed."""
     isa = use_fastest_kernels(world)
-    cases, rows = golden_lines(world, ROWS_MIN)
+    model, cases = trained_model(world)
+    cases, rows = shortest(cases, ROWS_MIN)
     goldens = write_lines(world, "goldens.jsonl", cases)
-    # The starter is stored in float16, so this format passes on any machine.
-    report = parity(world, goldens, "float16").json()
+    # The weights are stored in float16, so this format passes on any machine.
+    report = parity(world, model, goldens, "float16").json()
     check_equal(report["passed"], True, "the gate")
     check_equal(report["weights"], "trained", "weights")
     check_equal(report["record"]["written"], True, f"record {report['record']}")
@@ -98,27 +131,30 @@ def auto_takes_what_parity_recorded(world):
     record = json.loads(path.read_text(encoding="utf-8"))
     check_equal((record["rows"], record["dtype"], record["isa"], record["passed"]),
                 (rows, "float16", isa, True), "the record")
-    runtime, log = runtime_of_auto(world)
+    runtime, log = runtime_of_auto(world, model)
     check_equal(runtime["dtype"], "float16", f"dtype\n{log}")
+    check("warning" not in log, f"nothing to warn about\n{log}")
     check(runtime["artifact_revision"].endswith(":float16"), runtime["artifact_revision"])
     # A faster float32 beside it is taken instead.
     record.update(dtype="float32", row_ms_median=record["row_ms_median"] / 2)
     record.update(prob_max_abs=min(record["prob_max_abs"], 1e-5))
     faster = path.with_name(f"{isa}-float32.json")
     write_record(faster, record)
-    check_equal(runtime_of_auto(world)[0]["dtype"], "float32", "dtype beside a faster float32")
+    check_equal(runtime_of_auto(world, model)[0]["dtype"], "float32",
+                "dtype beside a faster float32")
 
 
 @case
 def unusable_records_are_ignored(world):
     """Tampered, foreign, exposed and broken records leave float32, and the log says which."""
     isa = use_fastest_kernels(world)
-    path, record = passing_record(world)
+    model, cases = trained_model(world)
+    path, record = passing_record(world, model, cases)
     good = path.read_bytes()
-    check_equal(runtime_of_auto(world)[0]["dtype"], "float16", "the record as it is")
+    check_equal(runtime_of_auto(world, model)[0]["dtype"], "float16", "the record as it is")
 
     def ignored(what, word):
-        runtime, log = runtime_of_auto(world)
+        runtime, log = runtime_of_auto(world, model)
         check_equal(runtime["dtype"], "float32", what)
         check(word in log and path.name in log, f"{what}: the log must say {word!r}\n{log}")
 
@@ -144,49 +180,140 @@ def unusable_records_are_ignored(world):
         os.chown(path, 4711, 4711)
         ignored("another user's", "of this user alone")
         os.chown(path, 0, 0)
-    check_equal(runtime_of_auto(world)[0]["dtype"], "float16", f"the record as it was ({isa})")
+    check_equal(runtime_of_auto(world, model)[0]["dtype"], "float16",
+                f"the record as it was ({isa})")
 
 
 @case
 def failing_gate_is_recorded(world):
     """Exit 1, `passed` false in the record, and auto does not take that format any more."""
     use_fastest_kernels(world)
-    path, _ = passing_record(world)
-    check_equal(runtime_of_auto(world)[0]["dtype"], "float16", "dtype before")
-    cases = golden_lines(world, 4)[0]
-    cases[3]["rows"][0]["logits"][0] += 3.0
-    run = parity(world, write_lines(world, "goldens.jsonl", cases), "float16")
+    model, cases = trained_model(world)
+    path, _ = passing_record(world, model, cases)
+    check_equal(runtime_of_auto(world, model)[0]["dtype"], "float16", "dtype before")
+    # A few rows are no match for the many that passed.
+    run = failed_gate(world, model, cases, 4)
+    check_equal(run.code, 1, f"exit code\n{run}")
+    report = run.any_json()
+    check_equal((report["passed"], report["record"]["written"]), (False, False), "few rows")
+    for word in ("stays in force", "at least 200", "--goldens"):
+        check(word in report["record"]["note"], f"the note must say {word!r}: {report['record']}")
+    check_equal(runtime_of_auto(world, model)[0]["dtype"], "float16", "dtype after a few rows")
+    run = failed_gate(world, model, cases, ROWS_MIN)
     check_equal(run.code, 1, f"exit code\n{run}")
     report = run.any_json()
     check_equal((report["passed"], report["record"]["written"]), (False, True), "report")
     check_equal(report["record"]["path"], str(path), "path of the record")
     record = json.loads(path.read_text(encoding="utf-8"))
     check_equal(record["passed"], False, "record")
-    check_equal(runtime_of_auto(world)[0]["dtype"], "float32", "dtype after")
+    runtime, log = runtime_of_auto(world, model)
+    check_equal(runtime["dtype"], "float32", "dtype after")
+    check("warning: dtype auto: " in log and "(recorded: float16 failed)" in log, log)
+
+
+@case
+def failed_format_is_warned_about(world):
+    """A format asked for by name whose gate failed: one warning naming the record, same answers."""
+    use_fastest_kernels(world)
+    model, cases = trained_model(world)
+    plain = world.predict(model, QUESTION, "Money back!", "--dtype", "float16")
+    check_equal(plain.stderr, "", "without a record")
+    failed_gate(world, model, cases, 2)
+    (path,) = record_files(world)
+    run = world.predict(model, QUESTION, "Money back!", "--dtype", "float16")
+    check_equal(without_times(run.stdout), without_times(plain.stdout), "the answers")
+    for word in ("warning: dtype float16: ", str(path), "failed: a probability is off by ",
+                 "where 0.02 is allowed", f"parity {model} --dtype float16"):
+        check(word in run.stderr, f"the warning must say {word!r}\n{run}")
+    check_equal(run.stderr.count("\n"), 1, f"lines of\n{run}")
+    line = json.dumps({"state": "Money back!", "questions": QUESTION}) + "\n"
+    batch = world.run("predict", model, "--dtype", "float16", "--batch", "-", stdin=line * 100)
+    check_equal(batch.stderr, run.stderr, "once for many lines")
+    for quiet in (world.predict(model, QUESTION, "Money back!"),
+                  world.predict(model, QUESTION, "Money back!", "--dtype", "int8"),
+                  failed_gate(world, model, cases, 2)):
+        check("warning" not in quiet.stderr, f"another format, and the gate itself\n{quiet}")
+
+
+@case
+def failure_of_the_act_head_alone_is_named(world):
+    """The warning says what failed also where every answer's probability was right."""
+    use_fastest_kernels(world)
+    model, cases = trained_model(world)
+    wrong = json.loads(json.dumps(shortest(cases, 2)[0]))
+    wrong[0]["rows"][0]["act"][0] += 0.25
+    report = parity(world, model, write_lines(world, "act.jsonl", wrong), "float16").any_json()
+    check(report["action_prob_max_abs"] > 0.2 and report["prob_max_abs"] < 0.02, str(report))
+    (path,) = record_files(world)
+    record = json.loads(path.read_text(encoding="utf-8"))
+    check_equal(record["action_prob_max_abs"], report["action_prob_max_abs"], "in the record")
+    said = world.predict(model, QUESTION, "Money back!", "--dtype", "float16").stderr
+    check("failed: a probability of the act head is off by 0.25 where 0.02 is allowed (" in said,
+          said)
 
 
 @case
 def few_rows_leave_no_record(world):
     use_fastest_kernels(world)
-    cases, rows = golden_lines(world, 20)
-    report = parity(world, write_lines(world, "few.jsonl", cases), "float16").json()
+    cases, rows = shortest(starter_cases(world), 4)
+    report = parity(world, world.starter, write_lines(world, "few.jsonl", cases), "float16").json()
     check_equal((report["passed"], report["rows"]), (True, rows), "the gate")
+    check_equal(report["weights"], "trained", "weights of the starter")
     check_equal(report["record"]["written"], False, "record")
-    for word in (f"{rows} rows", "at least 200", "--goldens"):
+    for word in ("different rows", "at least 200", "--goldens"):
         check(word in report["record"]["note"], f"the note must say {word!r}: {report['record']}")
     check_equal(record_files(world), [], "files")
+
+
+@case
+def repeated_rows_count_once(world):
+    """A pass needs 200 different rows, not one row 200 times."""
+    use_fastest_kernels(world)
+    model, cases = trained_model(world)
+    chosen, rows = shortest(cases, 1)
+    goldens = write_lines(world, "same.jsonl", chosen * (200 // rows + 1))
+    report = parity(world, model, goldens, "float16").json()
+    check(report["passed"] and report["rows"] >= 200, str(report))
+    check_equal(report["record"]["written"], False, "record")
+    check("different rows" in report["record"]["note"], str(report["record"]))
+
+
+@case
+def goldens_of_another_shape_leave_no_record(world):
+    use_fastest_kernels(world)
+    model, cases = trained_model(world)
+    chosen, _ = shortest(cases, 1)
+    chosen[0]["rows"][0]["act"] = [1.0]
+    goldens = write_lines(world, "act.jsonl", chosen)
+    parity(world, model, goldens, "float16").refused(
+        "InvalidRequestError", "'act' has 1 numbers", chosen[0]["name"])
+    check_equal(record_files(world), [], "files")
+
+
+@case
+def warnings_do_not_steer_the_terminal(world):
+    """A checkpoint's own words in a warning: one printable line."""
+    model, _ = trained_model(world)
+    if model == world.starter:
+        model = world.copy_of(world.starter_folder)
+    change_config(model, temperature_by_options={"\u001b[31mX\u0007\u202e\nerror: Fake: y": "x"})
+    run = world.predict(model, QUESTION, "Money back!")
+    check(run.code != 0 or run.stderr != "", f"something must be said\n{run}")
+    for character in "\x1b\x07\u202e":
+        check(character not in run.stderr, f"{character!r} on the terminal\n{run}")
+    check("\nerror: Fake" not in run.stderr, f"a line of the checkpoint's own\n{run}")
 
 
 @case
 def random_weights_leave_no_record(world):
     """The tools that draw weights say so in the config; such a checkpoint vouches for nothing."""
     use_fastest_kernels(world)
-    copy = world.copy_of(world.starter_folder)
-    config = json.loads((copy / "rl_agent_config.json").read_text(encoding="utf-8"))
-    config["weights"] = "random"
-    (copy / "rl_agent_config.json").write_text(json.dumps(config), encoding="utf-8")
-    goldens = write_lines(world, "goldens.jsonl", golden_lines(world, 4)[0])
-    report = world.run("parity", copy, "--goldens", goldens, "--dtype", "float16").json()
+    model, cases = trained_model(world)
+    if model == world.starter:
+        model = world.copy_of(world.starter_folder)
+    change_config(model, weights="random")
+    goldens = write_lines(world, "goldens.jsonl", shortest(cases, 4)[0])
+    report = parity(world, model, goldens, "float16").json()
     check_equal((report["passed"], report["weights"]), (True, "random"), "report")
     check_equal(report["record"]["written"], False, "record")
     check("random" in report["record"]["note"], str(report["record"]))
@@ -196,8 +323,21 @@ def random_weights_leave_no_record(world):
 @case
 def parity_of_auto_is_refused(world):
     use_fastest_kernels(world)
-    goldens = write_lines(world, "few.jsonl", golden_lines(world, 2)[0])
-    parity(world, goldens, "auto").refused("InvalidRequestError", "--dtype", "bfloat16")
+    goldens = write_lines(world, "few.jsonl", shortest(starter_cases(world), 2)[0])
+    run = parity(world, world.starter, goldens, "auto")
+    run.refused("InvalidRequestError", "--dtype", "bfloat16")
+    check_equal(run.stderr.count("\n"), 1, f"and nothing is warned about before\n{run}")
+
+
+def tied_and_clear(world):
+    """Some cases that the reference nearly ties, and some that it decides."""
+    def margin(recorded):
+        best = [sorted(row["logits"])[-2:] for row in recorded["rows"] if row["type"] != 1]
+        return min((two[1] - two[0] for two in best if len(two) > 1), default=9.0)
+
+    cases = starter_cases(world)
+    tied = shortest([c for c in cases if margin(c) < 0.05], 4)[0]
+    return tied + shortest([c for c in cases if margin(c) > 1.0], 8)[0]
 
 
 def batch_rows(world, batch, *options):
@@ -213,7 +353,7 @@ def batch_rows(world, batch, *options):
 def near_ties_are_decided_by_float32(world):
     """Rows that are run again have float32's bits; all others keep the reduced format's."""
     use_fastest_kernels(world)
-    cases = golden_lines(world, 90)[0]
+    cases = tied_and_clear(world)
     batch = write_lines(world, "batch.jsonl",
                         [{"state": c["state"], "questions": c["questions"]} for c in cases])
     exact, exact_runtime = batch_rows(world, batch)

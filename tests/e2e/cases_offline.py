@@ -116,7 +116,7 @@ def download_names_what_it_verified(world):
     check_equal(run.code, 0, f"exit\n{run}")
     line = run.stdout.strip()
     check(line.startswith(f"{REPOSITORY}@{REVISION[:12]} -> ") and
-          line.endswith(" (sha256 verified)"), f"the line: {line!r}")
+          line.endswith(" (sha256 of model.safetensors verified)"), f"the line: {line!r}")
     snapshot = world.folder / "hf/hub/models--org--tiny/snapshots" / REVISION
     check((snapshot / "model.safetensors").is_file(), f"nothing in {snapshot}")
     check(str(snapshot) in line, f"the line must name {snapshot}")
@@ -130,3 +130,23 @@ def wrong_hash_leaves_nothing(world):
             "ArtifactRevisionError", "model.safetensors")
     snapshots = world.folder / "hf/hub/models--org--tiny/snapshots"
     check(not (snapshots / REVISION).exists(), "a snapshot of wrong weights was left")
+
+
+@case
+def damaged_checkpoints_are_fetched_again(world):
+    """By the command that the error names."""
+    request = ["predict", "tiny", "--context", CHARGED_TWICE, "--questions", json.dumps(ONE)]
+    with FakeHub() as hub:
+        environment = hub_environment(world, hub, world.golden("english"))
+        world.run("download", "tiny", environment=environment)
+        weights = (world.folder / "hf/hub/models--org--tiny/snapshots" / REVISION
+                   / "model.safetensors")
+        content = bytearray(weights.read_bytes())
+        content[-1] ^= 1
+        weights.unlink()
+        weights.write_bytes(content)
+        world.run(*request, environment=environment).refused(
+            "ArtifactRevisionError", "SHA-256", "`layard download tiny`")
+        again = world.run("download", "tiny", environment=environment)
+        check_equal(again.code, 0, f"exit\n{again}")
+        world.run(*request, environment=environment).json()

@@ -5,7 +5,6 @@ Skip, or returns. Names become CamelCase: answers_keep_file_order is E2e.Answers
 """
 
 import contextlib
-import dataclasses
 import json
 import os
 import pathlib
@@ -16,6 +15,8 @@ import subprocess
 import tempfile
 
 CASES = {}
+# Called once after the last case of a process; they raise Failure.
+AT_END = []
 # Instrumented builds are several times slower; limits on time are stretched for them.
 SLOW_BUILD_FACTOR = 10
 SANITIZER_SETTINGS = ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS")
@@ -69,15 +70,13 @@ def check_equal(found, expected, what):
         raise Failure(f"{what}:\n  expected {expected!r}\n  found    {found!r}")
 
 
-@dataclasses.dataclass
 class Run:
     """What one call of the binary left."""
 
-    arguments: list
-    code: int
-    stdout: str
-    stderr: str
-    seconds: float
+    def __init__(self, arguments, code, stdout, stderr, seconds):
+        self.arguments, self.code, self.seconds = arguments, code, seconds
+        self.stdout_bytes = stdout
+        self.stdout, self.stderr = (out.decode("utf-8", "replace") for out in (stdout, stderr))
 
     def __str__(self):
         return (f"layard {' '.join(map(str, self.arguments))}\n  exit {self.code}\n"
@@ -147,8 +146,8 @@ class World:
             raise Failure(f"still running after {limit_s * self.slow} s: {command}") from error
         check(done.returncode >= 0, f"died of signal {-done.returncode}: {command}\n"
                                     f"{done.stderr.decode(errors='replace')[-2000:]}")
-        return Run(list(arguments), done.returncode, done.stdout.decode("utf-8", "replace"),
-                   done.stderr.decode("utf-8", "replace"), os.times().elapsed - began)
+        return Run(list(arguments), done.returncode, done.stdout, done.stderr,
+                   os.times().elapsed - began)
 
     def predict(self, model, questions, context=CHARGED_TWICE, *options, **settings):
         """`layard predict` with questions as a value, text or path argument."""

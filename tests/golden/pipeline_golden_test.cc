@@ -1,72 +1,29 @@
 // Goal: every recorded case gives upstream's rows, logits, answers and errors.
 #include <gtest/gtest.h>
 
-#include <sstream>
-
 #include "pipeline_check.h"
 
 namespace layard::golden {
 namespace {
 
-TEST(Golden, AllCases) {
+// One thread: tests run beside each other, and GoldenPerIsa compares thread counts bit by bit.
+void check_cases(const char* name, std::size_t count) {
   LAYARD_REQUIRE_SHARED(shared);
-  std::size_t cases = 0;
-  for (const char* name : kNames) {
-    const auto model = open_model(folder_of(shared, name), "", 2);
-    ASSERT_NE(model, nullptr);
-    Checker checker(*model, name);
-    for (const GoldenCase& golden :
-         read_cases(shared / "goldens" / (std::string(name) + ".jsonl"))) {
-      checker.check(golden);
-    }
-    EXPECT_LE(checker.edges(), kEdgesMax) << name;
-    cases += checker.cases();
-  }
-  EXPECT_EQ(cases, 668U);
-}
-
-// Long texts read in windows: upstream's predict_long with its default window.
-TEST(Golden, Windows) {
-  LAYARD_REQUIRE_SHARED(shared);
-  PredictOptions windows;
-  windows.overflow = OverflowPolicy::kWindows;
-  for (const std::string name : {"english", "multilingual"}) {
-    const auto model = open_model(shared / "goldens/checkpoints" / name, "", 2);
-    ASSERT_NE(model, nullptr);
-    std::istringstream lines(read_text(shared / "goldens" / ("more-" + name + ".jsonl")));
-    std::size_t checked = 0;
-    for (std::string line; std::getline(lines, line);) {
-      const auto json = base::parse_json(line, {});
-      ASSERT_TRUE(json.ok());
-      if (json->find("function")->text() != "predict_long" || json->find("options")->size() > 0) {
-        continue;
-      }
-      ++checked;
-      const auto state = parse_state(text(*json->find("state")));
-      const auto questions = parse_questions(text(*json->find("questions")), {});
-      ASSERT_TRUE(state.ok() && questions.ok());
-      const auto prediction = model->predict(*state, *questions, windows);
-      ASSERT_TRUE(prediction.ok()) << prediction.error().message;
-      const auto got = base::parse_json(print_answers(prediction->answers, {}), {});
-      for (const char* key : {"answers", "usage"}) {
-        EXPECT_TRUE(same_but_for_last_digit(*got->find(key), *json->find("response")->find(key)))
-            << name << "/" << json->find("name")->text() << " " << key;
-      }
-    }
-    EXPECT_EQ(checked, 5U) << name;
-  }
-}
-
-// The starter against what upstream's package answers with the same weights; needs no other files.
-TEST(Golden, Starter) {
-  const std::filesystem::path folder = std::string(LAYARD_SOURCE_DIR) + "/models/starter";
-  const auto model = open_model(folder, "", 2);
+  const auto model = open_model(folder_of(shared, name), "", 1);
   ASSERT_NE(model, nullptr);
-  Checker checker(*model, "starter");
-  for (const GoldenCase& golden : read_cases(folder / "goldens.jsonl")) checker.check(golden);
-  EXPECT_GT(checker.cases(), 130U);
+  Checker checker(*model, name);
+  for (const GoldenCase& golden : read_cases(shared / "goldens" / (std::string(name) + ".jsonl"))) {
+    checker.check(golden);
+  }
   EXPECT_LE(checker.edges(), kEdgesMax);
+  EXPECT_EQ(checker.cases(), count);
 }
+
+TEST(GoldenCases, English) { check_cases("english", 157); }
+TEST(GoldenCases, Multilingual) { check_cases("multilingual", 157); }
+TEST(GoldenCases, Typed) { check_cases("typed", 157); }
+TEST(GoldenCases, Bert) { check_cases("bert", 157); }
+TEST(GoldenCases, Parallel) { check_cases("parallel", 40); }
 
 // All 24 orders of four options: the choice is upstream's each time.
 TEST(Golden, AllPermutations) {

@@ -45,6 +45,10 @@ class FailingFilesystem final : public base::Filesystem {
     LAYARD_TRY(step("read_text", path));
     return inner_.read_text(path, bytes_max);
   }
+  Result<std::string> read_private_text(const Path& path, std::uint64_t bytes_max) override {
+    LAYARD_TRY(step("read_private_text", path));
+    return inner_.read_private_text(path, bytes_max);
+  }
   Result<std::vector<std::string>> list(const Path& folder) override {
     LAYARD_TRY(step("list", folder));
     return inner_.list(folder);
@@ -53,6 +57,10 @@ class FailingFilesystem final : public base::Filesystem {
     LAYARD_TRY(step("create", path));
     return wrap(inner_.create(path), path);
   }
+  Result<std::unique_ptr<base::FileWriter>> create_private(const Path& path) override {
+    LAYARD_TRY(step("create_private", path));
+    return wrap(inner_.create_private(path), path);
+  }
   Result<std::unique_ptr<base::FileWriter>> open_append(const Path& path) override {
     LAYARD_TRY(step("open_append", path));
     return wrap(inner_.open_append(path), path);
@@ -60,6 +68,10 @@ class FailingFilesystem final : public base::Filesystem {
   Status make_folders(const Path& folder) override {
     LAYARD_TRY(step("make_folders", folder));
     return inner_.make_folders(folder);
+  }
+  Status make_private_folder(const Path& folder) override {
+    LAYARD_TRY(step("make_private_folder", folder));
+    return inner_.make_private_folder(folder);
   }
   Status rename(const Path& from, const Path& to) override {
     LAYARD_TRY(step("rename", to));

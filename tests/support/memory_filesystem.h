@@ -1,6 +1,8 @@
 /// base::Filesystem kept in memory: for tests of what is written, without a disk.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -14,12 +16,13 @@
 
 namespace layard::testing {
 
+/// Everything is of this process's user: folders 0755, files 0644, private ones 0700 and 0600.
 /// Paths are absolute and free of `..` except inside link targets. Thread-safe.
 class MemoryFilesystem final : public base::Filesystem {
  public:
   using Path = std::filesystem::path;
 
-  MemoryFilesystem() { nodes_["/"] = Node{{base::FileKind::kFolder, 0, 0}, {}}; }
+  MemoryFilesystem() { nodes_["/"] = Node{new_info(base::FileKind::kFolder, 0755), {}}; }
 
   /// What free_bytes() says, and the room that writes use up.
   std::uint64_t free_bytes_left = std::uint64_t{1} << 40;
@@ -45,6 +48,15 @@ class MemoryFilesystem final : public base::Filesystem {
     if (node->content.size() > bytes_max) return error("read all of", path);
     return node->content;
   }
+  Result<std::string> read_private_text(const Path& path, std::uint64_t bytes_max) override {
+    for (const Path& part : {path.parent_path(), path}) {
+      LAYARD_ASSIGN(const auto info, link_stat(part));
+      if (!info || info->kind == base::FileKind::kLink || !base::is_private(*info)) {
+        return error("trust", part);
+      }
+    }
+    return read_text(path, bytes_max);
+  }
   Result<std::vector<std::string>> list(const Path& folder) override {
     const std::lock_guard lock(mutex_);
     const Path found = resolve(folder, true);
@@ -61,6 +73,13 @@ class MemoryFilesystem final : public base::Filesystem {
   Result<std::unique_ptr<base::FileWriter>> create(const Path& path) override {
     return open(path, true);
   }
+  Result<std::unique_ptr<base::FileWriter>> create_private(const Path& path) override {
+    LAYARD_TRY(remove(path));
+    LAYARD_ASSIGN(auto writer, open(path, true));
+    const std::lock_guard lock(mutex_);
+    nodes_[resolve(path, false).string()].info.mode = 0600;
+    return writer;
+  }
   Result<std::unique_ptr<base::FileWriter>> open_append(const Path& path) override {
     return open(path, false);
   }
@@ -70,10 +89,19 @@ class MemoryFilesystem final : public base::Filesystem {
     for (const Path& part : folder.relative_path()) {
       reached = resolve(reached / part, true);
       const auto [node, added] = nodes_.try_emplace(reached.string());
-      if (added) node->second.info.kind = base::FileKind::kFolder;
+      if (added) node->second.info = new_info(base::FileKind::kFolder, 0755);
       if (node->second.info.kind != base::FileKind::kFolder) return error("make folder", folder);
     }
     return {};
+  }
+  Status make_private_folder(const Path& folder) override {
+    LAYARD_ASSIGN(const auto before, link_stat(folder));
+    LAYARD_TRY(make_folders(folder));
+    const std::lock_guard lock(mutex_);
+    Node& node = nodes_[resolve(folder, false).string()];
+    if (!before) node.info.mode = 0700;
+    const bool is_folder = node.info.kind == base::FileKind::kFolder;
+    return is_folder && base::is_private(node.info) ? Status() : Status(error("trust", folder));
   }
   Status rename(const Path& from, const Path& to) override {
     const std::lock_guard lock(mutex_);
@@ -99,7 +127,7 @@ class MemoryFilesystem final : public base::Filesystem {
     if (nodes_.contains(found.string()) || !is_folder(found.parent_path())) {
       return error("make link", link);
     }
-    nodes_[found.string()] = Node{{base::FileKind::kLink, 0, ++ticks_}, target.string()};
+    nodes_[found.string()] = Node{new_info(base::FileKind::kLink, 0777), target.string()};
     return {};
   }
   Status remove(const Path& path) override {
@@ -141,7 +169,7 @@ class MemoryFilesystem final : public base::Filesystem {
       files_.free_bytes_left -= bytes.size();
       node.content.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       node.info.size_bytes = node.content.size();
-      node.info.mtime_ns = ++files_.ticks_;
+      node.info.mtime_ns = node.info.ctime_ns = ++files_.ticks_;
       return {};
     }
     Status sync() override { return {}; }
@@ -169,6 +197,14 @@ class MemoryFilesystem final : public base::Filesystem {
     return {ErrorCode::kIo, "cannot " + action + " '" + path.string() + "'"};
   }
 
+  base::FileInfo new_info(base::FileKind kind, std::uint32_t mode) {
+    base::FileInfo info;
+    info.kind = kind;
+    info.mtime_ns = info.ctime_ns = ++ticks_;
+    info.owner = ::geteuid();
+    info.mode = mode;
+    return info;
+  }
   const Node* node_at(const Path& path) const {
     const auto found = nodes_.find(path.string());
     return found == nodes_.end() ? nullptr : &found->second;
@@ -215,10 +251,12 @@ class MemoryFilesystem final : public base::Filesystem {
     const std::lock_guard lock(mutex_);
     const Path found = resolve(path, true);
     if (!is_folder(found.parent_path()) || is_folder(found)) return error("open", path);
-    Node& node = nodes_[found.string()];
-    if (empty) node = Node{};
+    const auto [at, added] = nodes_.try_emplace(found.string());
+    Node& node = at->second;
+    if (added) node.info = new_info(base::FileKind::kFile, 0644);
+    if (empty) node.content.clear();
     node.info.size_bytes = node.content.size();
-    node.info.mtime_ns = ++ticks_;
+    node.info.mtime_ns = node.info.ctime_ns = ++ticks_;
     return std::unique_ptr<base::FileWriter>(std::make_unique<Writer>(*this, found.string()));
   }
 

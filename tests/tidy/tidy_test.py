@@ -5,6 +5,7 @@ Each case is a small tree of files in a temporary folder, the check to run, and 
 findings must (or must not) contain.
 """
 
+import json
 import pathlib
 import shutil
 import sys
@@ -20,9 +21,8 @@ from tidylib.sizes import functions_of  # noqa: E402
 from tidylib.tree import Tree, strip_cpp  # noqa: E402
 
 TABLE = (ROOT / "tools/include_table.json").read_text()
-NOTES = {f"docs/decisions/{name}": "# Note\n" for name in (
-    "0001-json.md", "0002-unicode.md", "0003-command-line.md", "0004-logs.md", "0005-sha256.md",
-    "0006-downloads.md")}
+NOTES = {library["decision"]: "# Note\n" for library in json.loads(TABLE)["third_party"].values()
+         if "decision" in library}
 
 
 class TreeCase(unittest.TestCase):
@@ -91,7 +91,7 @@ class IncludesTest(TreeCase):
             "apps/layard/main.cc": "#include <CLI/CLI.hpp>\n"}),
             "src/decision/d.cc:1: error: <simdjson.h> belongs to base",
             "src/base/j.h:1: error: <simdjson.h> in a header",
-            "src/tokenizer/t.cc:2: error: <boost/asio.hpp> is unknown",
+            "src/tokenizer/t.cc:2: error: <boost/asio.hpp> belongs to http",
             "src/runtime/r.cc:1: error: <curl/curl.h> belongs to checkpoint",
             "src/runtime/r.cc:2: error: <gtest/gtest.h> is for tests",
             "src/runtime/s.cc:1: error: \"support/x.h\" is for tests",
@@ -282,6 +282,21 @@ class DocsTest(TreeCase):
             "does not name the room src/tensor/", "none.md:1: error: 0 headings",
             "two.md:2: error: 2 headings", "link.md:2: error: link to missing.md",
             "README.md:1: error: must mention `make demo`")
+
+    def test_variables(self):
+        page = "# E\n| variable | |\n|---|---|\n| `LAYARD_A`, `HF_HOME` | see `LAYARD_ELSE` |\n"
+        code = {"src/base/x.cc": 'f("LAYARD_A"); g("HF_HOME"); h("LAYARD_A is wrong");\n',
+                "src/base/x_test.cc": 'f("LAYARD_TEST");\n'}
+        self.passes("Docs", {**self.GOOD, **code, "docs/environment.md": page})
+        self.fails("Docs", {**self.GOOD, **code},
+                   "src/base/x.cc:1: error: reads LAYARD_A, which has no row")
+        self.fails("Docs", {
+            **self.GOOD, **code, "scripts/go": 'echo "${LAYARD_B:-0}"\n', "ci.sh": "$LAYARD_C\n",
+            "tools/t.py": 'os.environ.get("LAYARD_D")\n', "x.cmake": "$ENV{LAYARD_E}\n",
+            "docs/environment.md": page + "| `LAYARD_F` | |\n"},
+            "scripts/go:1: error: reads LAYARD_B", "ci.sh:1: error: reads LAYARD_C",
+            "tools/t.py:1: error: reads LAYARD_D", "x.cmake:1: error: reads LAYARD_E",
+            "docs/environment.md:1: error: explains LAYARD_F, which nothing reads")
 
 
 class TextTest(TreeCase):

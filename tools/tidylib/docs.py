@@ -1,9 +1,10 @@
 """Documents and plain text: what every file and every Markdown page keeps to."""
 
+import pathlib
 import re
 import unicodedata
 
-from tidylib.tree import Finding, allowed
+from tidylib.tree import CPP_SUFFIXES, Finding, allowed
 
 CODE_SUFFIXES = (".h", ".cc", ".py", ".cmake", ".sh", "CMakeLists.txt", "Makefile")
 LINK = re.compile(r"\[[^\]]*\]\((?!https?:|mailto:|#)([^)\s#]+)[^)]*\)")
@@ -25,6 +26,19 @@ REQUIRED_WORDS = {
     "README.md": ["answer_confidence", "make demo", "make test"],
     "CONTRIBUTING.md": ["make test", "tools/pick-mutants"],
 }
+# Where environment variables are explained, and how each language reads them.
+VARIABLES_PAGE = "docs/environment.md"
+CPP_VARIABLE = re.compile(
+    r'"((?:LAYARD|HF|HUGGINGFACE|TRANSFORMERS|XDG)_[A-Z_]+|HOME)"')
+READS = {
+    ".py": re.compile(r'environ(?:\.get\(|\[)"(LAYARD_[A-Z_]+)"'),
+    ".cmake": re.compile(r"\$ENV\{(LAYARD_[A-Z_]+)\}"),
+    ".txt": re.compile(r"\$ENV\{(LAYARD_[A-Z_]+)\}"),
+    ".sh": re.compile(r"\$\{?(LAYARD_[A-Z_]+)"),
+    "": re.compile(r"\$\{?(LAYARD_[A-Z_]+)|environ(?:\.get\(|\[)\"(LAYARD_[A-Z_]+)\""),
+}
+VARIABLE_ROW = re.compile(r"^\|([^|]*)\|", re.MULTILINE)
+VARIABLE_NAME = re.compile(r"`([A-Z][A-Z_]+)`")
 
 
 class Text:
@@ -73,6 +87,7 @@ class Docs:
 
     def run(self):
         yield from self._rooms_are_explained()
+        yield from self._variables_are_explained()
         for name in self.tree.files:
             if name.endswith(".md"):
                 yield from self._page(name)
@@ -90,6 +105,39 @@ class Docs:
         for room in rooms:
             if not re.search(rf"(?<![\w-]){re.escape(room)}/|`{re.escape(room)}`", text):
                 yield Finding(page, 1, f"does not name the room src/{room}/")
+
+    def _variables_read(self):
+        """{variable: (file, line) of one place that reads it}."""
+        found = {}
+        for name in self.tree.files:
+            suffix = pathlib.PurePosixPath(name).suffix
+            if suffix in CPP_SUFFIXES and not name.endswith("_test.cc"):
+                pattern = CPP_VARIABLE
+            elif suffix in READS and self._is_script(name):
+                pattern = READS[suffix]
+            else:
+                continue
+            for number, line in enumerate(self.tree.text(name).split("\n"), 1):
+                for match in pattern.finditer(line):
+                    found.setdefault(next(filter(None, match.groups())), (name, number))
+        return found
+
+    @staticmethod
+    def _is_script(name):
+        # The checks and their test hold examples of what they look for.
+        return not name.startswith(("tools/tidylib/", "tests/tidy/", "models/", "docs/"))
+
+    def _variables_are_explained(self):
+        read = self._variables_read()
+        page = self.tree.text(VARIABLES_PAGE) if self.tree.exists(VARIABLES_PAGE) else ""
+        named = {variable for cell in VARIABLE_ROW.findall(page)
+                 for variable in VARIABLE_NAME.findall(cell)}
+        for variable, (name, number) in sorted(read.items()):
+            if variable not in named:
+                yield Finding(name, number,
+                              f"reads {variable}, which has no row in {VARIABLES_PAGE}")
+        for variable in sorted(named - set(read)):
+            yield Finding(VARIABLES_PAGE, 1, f"explains {variable}, which nothing reads")
 
     def _page(self, name):
         headings, fenced = [], False

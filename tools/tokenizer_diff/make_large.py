@@ -5,9 +5,9 @@ twice as many merges, indented as the Rust package writes it. For measuring how 
 usage: python3 tools/tokenizer_diff/make_large.py OUTPUT.json [TOKENS]
 """
 
+import argparse
 import json
 import random
-import sys
 
 
 SYLLABLES = [a + b for a in "bcdfghjklmnprstvwz"
@@ -44,8 +44,11 @@ def grow(count):
 
 
 def main():
-    path = sys.argv[1]
-    vocab, merges, special = grow(int(sys.argv[2]) if len(sys.argv) > 2 else 260_000)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("path", help="the tokenizer.json to write")
+    parser.add_argument("tokens", type=int, nargs="?", default=260_000)
+    arguments = parser.parse_args()
+    vocab, merges, special = grow(arguments.tokens)
     added = [{"id": i, "content": t, "single_word": False, "lstrip": False, "rstrip": False,
               "normalized": False, "special": True} for i, t in enumerate(special)]
     spec = {
@@ -61,7 +64,7 @@ def main():
                   "continuing_subword_prefix": None, "end_of_word_suffix": None, "fuse_unk": True,
                   "byte_fallback": True, "ignore_merges": False, "vocab": vocab, "merges": merges},
     }
-    with open(path, "w", encoding="utf-8") as file:
+    with open(arguments.path, "w", encoding="utf-8") as file:
         json.dump(spec, file, ensure_ascii=False, indent=2)
     print(f"{len(vocab)} tokens, {len(merges)} merges")
 

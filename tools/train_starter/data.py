@@ -140,17 +140,20 @@ def render_choice(rng: random.Random, pairs: list, target: int, instructions: st
     return {"type": "choice", "instructions": instructions, "criteria": criteria}, target
 
 
+def relettered(entries: list) -> list:
+    """Described letters back in alphabetical order; bare ones stand for something in the text."""
+    if not is_lettered([label for label, _ in entries]) or not all(d for _, d in entries):
+        return entries
+    return [(LETTERS[i], description) for i, (_, description) in enumerate(entries)]
+
+
 def shuffled(rng: random.Random, task: Task) -> tuple:
     """The same options in a fresh order; letters stay in alphabetical order over new content."""
     entries = entries_of(task.question["criteria"])
-    labels = [label for label, _ in entries]
-    expected = labels.index(task.expected)
+    expected = [label for label, _ in entries].index(task.expected)
     order = list(range(len(entries)))
     rng.shuffle(order)
-    if is_lettered(labels):
-        moved = [(LETTERS[i], entries[j][1]) for i, j in enumerate(order)]
-    else:
-        moved = [entries[j] for j in order]
+    moved = relettered([entries[j] for j in order])
     as_list = not isinstance(task.question["criteria"], dict)
     criteria = [label for label, _ in moved] if as_list else dict(moved)
     question = {"type": "choice", "instructions": task.question["instructions"],

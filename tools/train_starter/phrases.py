@@ -6,6 +6,8 @@ REDRAWN = ("intent", "domain", "emotion", "tool", "team")
 
 OTHER = (("other", "none of the listed"), ("none", "nothing in this list fits"),
          ("something else", "does not belong to any of these"))
+# Without a description "none" would be read as a count.
+OTHER_BARE = ("other", "something else", "none of these", "none of the listed")
 
 INTENT_INSTRUCTIONS = {
     "intent": ("Which of these does the writer want?", "Choose the best matching purpose.",

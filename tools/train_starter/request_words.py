@@ -23,7 +23,7 @@ CONTEXT = ("I'm a teacher and my class is doing {topic}.", "My manager wants thi
 SHORT_OVER = (
     "Extract the name of the person.", "Extract the amount. Only the number.",
     "Which of these is it: complaint, question or praise? One word.",
-    "Classify the sentiment as positive, negative or neutral.", "What is the sentiment?",
+    "Sentiment: positive, negative or neutral.", "What is the sentiment?",
     "Give me a title for this.", "Shorten this to one line.", "Summarize in one sentence.",
     "tl;dr in one line", "Sum this up in five words.", "What language is this written in?",
     "Does the writer sound angry? yes or no", "Is this spam? Answer yes or no.",
@@ -93,7 +93,7 @@ SHORT_OVER_LOG = (
 CODE_OVER_CODE = (
     "Why does this fail?", "Explain what this does.", "Fix this.", "Refactor this, it is ugly.",
     "Add comments.", "Translate this to {proglang}.", "Write tests for it.", "Why is it so slow?",
-    "I get this, what is wrong?", "make this work pls", "How do I get rid of this error?",
+    "I get this, what is wrong?", "make this work pls", "How does this error go away?",
     "Walk me through this line by line.", "Is there a bug? If so correct it.",
     "Add error handling.",
     "Review my code.", "Can you simplify this?", "what am I doing wrong here",
@@ -131,7 +131,7 @@ PROSE = (
     "List {n} ideas for {occasion}.",
     "Give me {n} names for a shop that sells {thing}s, with a reason for each.",
     "Plan a {n} day trip to {city}.", "Write a story about a {person} and a {thing}.",
-    "What are the pros and cons of {topic}?", "Prove that {theorem}.", "Show that {theorem}.",
+    "Which advantages and drawbacks has {topic}?", "Prove that {theorem}.", "Show that {theorem}.",
     "Give a proof: {theorem}",
     "A {thing} costs {n} euros and a {thing} costs {n} euros. How much are {n} of each? "
     "Show your work.",
@@ -183,7 +183,7 @@ SHORT = (
     "opposite of {word}",
     "Plural of {thing}?", "Give me a word that rhymes with {word}.",
     "What does {word} mean? One line.",
-    "What time is it in {city}?", "What is the weather in {city}?", "set a timer for {n} minutes",
+    "Which time has {city} now?", "What is the weather in {city}?", "set a timer for {n} minutes",
     "remind me {day} to {lifetask}", "play some music", "turn the lights off in the kitchen",
     "call my {person}",
     "Is {n}{n} a prime number?", "square root of {n}", "What is {n}% of {n}0?",
@@ -223,7 +223,7 @@ SNIPPETS = (
     "const f = async () => { const r = fetch('/api'); return r.json() }",
     "while True:\n    n = n + 1",
     "class Cart:\n    items = []\n    def add(self, x):\n        self.items.append(x)",
-    "fn main() { let s = String::from(\"a\"); let t = s; println!(\"{}\", s); }",
+    "fn main() { let s = String::from(\"a\"); let b = s; println!(\"{} {}\", s, b); }",
     "<div class=row><p>Hello</div>",
     "func sum(a []int) int { s := 0; for i := range a { s += i }; return s }",
     "echo $PATH | tr : \\n",
@@ -240,7 +240,7 @@ SNIPPETS = (
     "def mean(xs):\n    return sum(xs) / len(xs)\n\nmean([])",
     "body { display: flex; align-item: center }")
 LOGS = (
-    "Traceback (most recent call last):\n  File \"a.py\", line 3, in <module>\nKeyError: 'name'",
+    "Traceback:\n  File \"a.py\", line 3, in <module>\nKeyError: 'name'",
     "error: expected ';' before '}' token", "Segmentation fault (core dumped)",
     "npm ERR! code ERESOLVE",
     "java.lang.NullPointerException at Main.run(Main.java:12)",

@@ -13,39 +13,50 @@ namespace layard::backends::cpu {
 
 using kernels::LinearKernels;
 
-// Finds a home for the packed weights, and fills it unless it comes filled.
-void CpuModel::hold(Packing& packing, const Options& options) {
+PackedKey CpuModel::packed_key(const Options& options) const {
   PackedKey key = options.key;
   key.isa = kernels_->name;
   key.code_hash = kernels::isa_code_hash(kernels_->isa);
   key.compute_type = compute_type_name(options.type);
-  const bool cached = options.cache != nullptr && packed_bytes_ >= kCachedBytesMin;
-  if (cached) {
-    if (auto found = options.cache->find(key, packed_bytes_)) {
-      mapped_ = std::move(*found);
-      // Never written: place() only points, and the mapping is read-only.
-      auto* payload = const_cast<std::byte*>(mapped_.bytes().data()) + PackedCache::kHeaderBytes;
-      packing.place(reinterpret_cast<float*>(payload));
-      return;
-    }
-    auto writer = options.cache->create(packed_bytes_);
-    if (writer.ok()) unnamed_ = *std::move(writer);
-    if (!writer.ok()) options.cache->warn("packed weights are not kept", writer.error());
-  }
-  if (unnamed_ == nullptr) memory_ = tensor::Buffer(packed_bytes_ / sizeof(float));
-  packing.place(unnamed_ != nullptr ? reinterpret_cast<float*>(unnamed_->payload().data())
-                                    : memory_.data());
-  ThreadPool pool(options.threads);
-  packing.fill(pool);
-  if (unnamed_ == nullptr) return;
-  auto named = options.cache->commit(*unnamed_, key);
-  if (!named.ok()) {
-    options.cache->warn("packed weights are not kept", named.error());
-    return;  // the memory serves this process
-  }
-  mapped_ = *std::move(named);
+  return key;
+}
+
+void CpuModel::use_mapped(Packing& packing, base::MappedFile file) {
+  mapped_ = std::move(file);
+  // Never written: place() only points, and the mapping is read-only.
   auto* payload = const_cast<std::byte*>(mapped_.bytes().data()) + PackedCache::kHeaderBytes;
   packing.place(reinterpret_cast<float*>(payload));
+}
+
+void CpuModel::hold_in_memory(Packing& packing, int threads) {
+  memory_ = tensor::Buffer(packed_bytes_ / sizeof(float));
+  packing.place(memory_.data());
+  ThreadPool pool(threads);
+  packing.fill(pool);
+}
+
+void CpuModel::hold(Packing& packing, const Options& options) {
+  if (options.cache == nullptr || packed_bytes_ < kCachedBytesMin) {
+    return hold_in_memory(packing, options.threads);
+  }
+  PackedCache& cache = *options.cache;
+  const PackedKey key = packed_key(options);
+  if (auto found = cache.find(key, packed_bytes_)) return use_mapped(packing, *std::move(found));
+  auto writer = cache.create(packed_bytes_);
+  if (!writer.ok()) {
+    cache.warn("packed weights are not kept", writer.error());
+    return hold_in_memory(packing, options.threads);
+  }
+  unnamed_ = *std::move(writer);
+  packing.place(reinterpret_cast<float*>(unnamed_->payload().data()));
+  ThreadPool pool(options.threads);
+  packing.fill(pool);
+  auto named = cache.commit(*unnamed_, key);
+  if (!named.ok()) {
+    cache.warn("packed weights are not kept", named.error());
+    return;  // the unnamed memory serves this process
+  }
+  use_mapped(packing, *std::move(named));
   unnamed_.reset();
 }
 

@@ -63,7 +63,12 @@ class CpuModel {
            const kernels::KernelTable& kernels, ComputeType type)
       : source_(weights), owner_(std::move(owner)), kernels_(&kernels), type_(type) {}
 
+  /// Finds a home for the packed weights (a file of the cache where there is one, else memory) and
+  /// fills it unless it comes filled.
   void hold(Packing& packing, const Options& options);
+  void hold_in_memory(Packing& packing, int threads);
+  void use_mapped(Packing& packing, base::MappedFile file);
+  PackedKey packed_key(const Options& options) const;
   void note_preparation(const kernels::LinearKernels* linear, std::size_t k);
 
   encoder::ModelWeights source_;

@@ -1,7 +1,6 @@
 #include "backends/cpu/packed_cache.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -22,7 +21,10 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "layard packed weights 1\n";
 constexpr std::string_view kSuffix = ".packed";
-constexpr std::string_view kPartSuffix = ".part";
+constexpr std::size_t kNameDigits = 32;  // of the key's hash
+constexpr std::string_view kMarkName = "packed";
+// Passes over the folder of one prune; each removes Options::entries_max files or is the last.
+constexpr int kPassesMax = 10'000;
 
 Error io_error(const std::string& action, const fs::path& path) {
   return {ErrorCode::kIo, "cannot " + action + " '" + path.string() +
@@ -55,10 +57,77 @@ std::optional<std::string> stated_hash(const std::string& header, const std::str
   return hash;
 }
 
-// A part file is locked by its writer; an unlocked one is left from a process that died.
-bool is_being_written(const fs::path& part) {
-  const auto lock = base::real_filesystem().try_lock(part);
-  return !lock.ok() || *lock == nullptr;
+// The longest unused of any number of entries, in bounded memory.
+class LongestUnused {
+ public:
+  explicit LongestUnused(std::size_t entries_max) : entries_max_(entries_max) {}
+
+  void add(PackedEntry entry) {
+    entries_.push_back(std::move(entry));
+    std::ranges::push_heap(entries_, before);
+    if (entries_.size() <= entries_max_) return;
+    std::ranges::pop_heap(entries_, before);  // the last used of them
+    entries_.pop_back();
+  }
+  std::vector<PackedEntry> take() {
+    std::ranges::sort_heap(entries_, before);
+    return std::move(entries_);
+  }
+
+ private:
+  // By name where two were used at the same time.
+  static bool before(const PackedEntry& a, const PackedEntry& b) {
+    return a.last_used_ns != b.last_used_ns ? a.last_used_ns < b.last_used_ns : a.path < b.path;
+  }
+  std::size_t entries_max_;
+  std::vector<PackedEntry> entries_;  // a heap, the last used on top
+};
+
+// Names as this cache gives them; whatever else lies in its folder is somebody's own.
+bool is_packed_name(std::string_view name) {
+  if (!name.ends_with(kSuffix)) return false;
+  name.remove_suffix(kSuffix.size());
+  const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
+  return name.size() == kNameDigits && std::ranges::all_of(name, is_hex);
+}
+
+bool is_part(const fs::path& path) { return is_part_name(path.filename().native()); }
+
+// Nothing where there is no folder. One that a run would not use is no place to clean either: a
+// link may lead to what is not ours, and others may have put anything into an open one.
+Result<bool> has_own_folder(const fs::path& folder) {
+  LAYARD_ASSIGN(const auto info, base::real_filesystem().link_stat(folder));
+  if (!info) return false;
+  if (info->kind == base::FileKind::kFolder && base::is_private(*info)) return true;
+  std::string found = "is no folder";
+  if (info->kind == base::FileKind::kLink) {
+    found = "is a link";
+  } else if (info->kind == base::FileKind::kFolder) {
+    found = info->owner == ::geteuid() ? "is open to others" : "belongs to another user";
+  }
+  return Error{ErrorCode::kIo, "'" + folder.string() + "' " + found +
+                                   ", so no run uses what is in it and nothing there is touched; "
+                                   "it must be a folder of this user with mode 0700: change its "
+                                   "mode, remove it, or set LAYARD_CACHE"};
+}
+
+// What a start does for those that were killed: little, and only here.
+void remove_some_dead(const fs::path& folder) {
+  constexpr int kNamesMax = 1000;
+  int names = 0;
+  // A folder that cannot be read has nothing that would be used either.
+  (void)base::visit_names(folder, [&](const std::string& name) {
+    if (is_part_name(name)) remove_abandoned(folder / name);
+    return ++names < kNamesMax;
+  });
+}
+
+std::string key_of(const fs::path& path) {
+  const auto file = base::ReadOnlyFile::open(path);
+  std::vector<std::byte> header(PackedCache::kHeaderBytes);
+  if (!file.ok() || !file->read_at(0, header).ok()) return "";
+  const std::string text = read_header(header);
+  return text.starts_with(kMagic) ? text.substr(kMagic.size()) : "";
 }
 
 }  // namespace
@@ -68,18 +137,14 @@ std::string PackedKey::text(std::size_t payload_bytes) const {
          code_hash + "\ntype " + compute_type + "\nbytes " + std::to_string(payload_bytes) + "\n";
 }
 
-PackedWriter::~PackedWriter() {
-  ::munmap(data_, size_);
-  if (!path_.empty()) ::unlink(path_.c_str());
-  ::close(descriptor_);
-}
+PackedWriter::~PackedWriter() { ::munmap(data_, size_); }
 
 std::span<std::byte> PackedWriter::payload() const {
   return std::span(data_, size_).subspan(PackedCache::kHeaderBytes);
 }
 
 fs::path PackedCache::path_of(const PackedKey& key, std::size_t payload_bytes) const {
-  const std::string name = base::sha256_hex(key.text(payload_bytes)).substr(0, 32);
+  const std::string name = base::sha256_hex(key.text(payload_bytes)).substr(0, kNameDigits);
   return folder() / (name + std::string(kSuffix));
 }
 
@@ -91,56 +156,49 @@ std::optional<base::MappedFile> PackedCache::find(const PackedKey& key, std::siz
     return std::nullopt;
   };
   auto& files = base::real_filesystem();
-  const auto info = files.link_stat(path);
-  if (!info.ok() || !info->has_value()) return std::nullopt;
   const auto holder = files.link_stat(folder());
   const bool trusted = holder.ok() && holder->has_value() && base::is_private(**holder) &&
-                       base::is_private(**info) && (*info)->kind == base::FileKind::kFile;
-  if (!trusted) return warn("file or folder is not this user's alone (0600 in 0700)");
-  const auto file = base::ReadOnlyFile::open(path);
+                       (*holder)->kind == base::FileKind::kFolder;
+  if (trusted) remove_some_dead(folder());
+  const auto info = files.link_stat(path);
+  if (!info.ok() || !info->has_value()) return std::nullopt;
+  if (!trusted || !base::is_private(**info) || (*info)->kind != base::FileKind::kFile) {
+    return warn("file or folder is not this user's alone (0600 in 0700)");
+  }
+  const auto file = base::ReadOnlyFile::open_private(path);
   if (!file.ok()) return warn(file.error().message);
   if (file->size_bytes() != kHeaderBytes + payload_bytes) return warn("its size is wrong");
   auto mapped = file->map();
   if (!mapped.ok()) return warn(mapped.error().message);
   const auto stated = stated_hash(read_header(mapped->bytes()), key.text(payload_bytes));
   if (!stated) return warn("its header is damaged");
-  const checkpoint::StampStore stamps{files, options_.cache, log_};
-  const checkpoint::Mark mark{"packed", *stated};
-  if (!checkpoint::has_mark(stamps, path, mark)) {
-    if (payload_hash(mapped->bytes().subspan(kHeaderBytes)) != *stated) {
-      return warn("its content has changed");
-    }
-    checkpoint::set_mark(stamps, path, mark);
+  const checkpoint::Mark mark{kMarkName, *stated};
+  if (checkpoint::has_mark(stamps(), path, mark)) {
+    // Not the file: its times say whether it is still the one that was hashed.
+    base::mark_used(stamps().mark_path(resolved_folder() / path.filename(), kMarkName));
+    return std::move(*mapped);
   }
-  base::mark_used(path);
+  if (payload_hash(mapped->bytes().subspan(kHeaderBytes)) != *stated) {
+    return warn("its content has changed");
+  }
+  checkpoint::set_mark(stamps(), path, mark);
   return std::move(*mapped);
 }
 
 Result<std::unique_ptr<PackedWriter>> PackedCache::create(std::size_t payload_bytes) {
-  LAYARD_TRY(base::make_private_folder(folder()));
+  LAYARD_TRY(base::real_filesystem().make_private_folder(folder()));
   const std::size_t size = kHeaderBytes + payload_bytes;
-  std::string name = (folder() / ("XXXXXX" + std::string(kPartSuffix))).string();
-  const int descriptor = ::mkostemps(name.data(), static_cast<int>(kPartSuffix.size()), O_CLOEXEC);
-  if (descriptor < 0) return io_error("make a file in", folder());
-  const fs::path path = name;
+  LAYARD_ASSIGN(PartFile part, PartFile::create(folder()));
   // Space is taken now: a full disk under a mapping would end the process.
-  const int error_number = ::posix_fallocate(descriptor, 0, static_cast<off_t>(size));
+  const int error_number = ::posix_fallocate(part.descriptor(), 0, static_cast<off_t>(size));
   if (error_number != 0) {
-    ::close(descriptor);
-    ::unlink(name.c_str());
     errno = error_number;
-    return io_error("take " + std::to_string(size >> 20U) + " MiB for", path);
+    return io_error("take " + std::to_string(size >> 20U) + " MiB for", part.path());
   }
-  ::flock(descriptor, LOCK_EX | LOCK_NB);
-  void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (data == MAP_FAILED) {
-    const Error error = io_error("map", path);
-    ::unlink(name.c_str());
-    ::close(descriptor);
-    return error;
-  }
+  void* data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, part.descriptor(), 0);
+  if (data == MAP_FAILED) return io_error("map", part.path());
   return std::unique_ptr<PackedWriter>(
-      new PackedWriter(path, descriptor, static_cast<std::byte*>(data), size));
+      new PackedWriter(std::move(part), static_cast<std::byte*>(data), size));
 }
 
 Result<base::MappedFile> PackedCache::commit(PackedWriter& writer, const PackedKey& key) {
@@ -148,60 +206,112 @@ Result<base::MappedFile> PackedCache::commit(PackedWriter& writer, const PackedK
   const std::string header = header_text(key.text(writer.payload().size()), hash);
   if (header.size() >= kHeaderBytes) return Error{ErrorCode::kIo, "a packed header is too long"};
   std::memcpy(writer.data_, header.data(), header.size());
-  if (::msync(writer.data_, writer.size_, MS_ASYNC) != 0) return io_error("sync", writer.path_);
+  // On the disk before its mark is: after a power cut the mark must not vouch for lost pages.
+  if (::msync(writer.data_, writer.size_, MS_SYNC) != 0 ||
+      ::fsync(writer.part_.descriptor()) != 0) {
+    return io_error("sync", writer.part_.path());
+  }
   const fs::path path = path_of(key, writer.payload().size());
-  LAYARD_TRY(base::real_filesystem().rename(writer.path_, path));
-  writer.path_.clear();
-  const checkpoint::StampStore stamps{base::real_filesystem(), options_.cache, log_};
-  checkpoint::set_mark(stamps, path, {"packed", hash});
-  LAYARD_ASSIGN(const base::ReadOnlyFile file, base::ReadOnlyFile::open(path));
+  LAYARD_TRY(writer.part_.name(path));
+  LAYARD_ASSIGN(const base::ReadOnlyFile file, base::ReadOnlyFile::open_private(path));
+  if (!file.is_same_file(writer.part_.descriptor()) || file.size_bytes() != writer.size_) {
+    return Error{ErrorCode::kIo, "'" + path.string() + "' was replaced while it was written"};
+  }
+  checkpoint::set_mark(stamps(), path, {kMarkName, hash});
   LAYARD_ASSIGN(base::MappedFile mapped, file.map());
   const auto removed = prune(options_.bytes_max, path);
   if (!removed.ok()) log_.write(base::LogLevel::kWarning, removed.error().message);
   return mapped;
 }
 
-Result<std::vector<PackedEntry>> PackedCache::list() const {
-  auto& files = base::real_filesystem();
-  LAYARD_ASSIGN(const auto holder, files.stat(folder()));
-  std::vector<PackedEntry> entries;
-  if (!holder) return entries;
-  LAYARD_ASSIGN(const std::vector<std::string> names, files.list(folder()));
-  for (const std::string& name : names) {
-    if (!name.ends_with(kSuffix) && !name.ends_with(kPartSuffix)) continue;
-    const fs::path path = folder() / name;
-    const auto info = files.link_stat(path);
-    if (!info.ok() || !info->has_value() || (*info)->kind != base::FileKind::kFile) continue;
-    PackedEntry entry{path, (*info)->size_bytes, (*info)->atime_ns, ""};
-    const auto file = base::ReadOnlyFile::open(path);
-    std::vector<std::byte> header(kHeaderBytes);
-    if (file.ok() && file->read_at(0, header).ok()) {
-      const std::string text = read_header(header);
-      if (text.starts_with(kMagic)) entry.key = text.substr(kMagic.size());
-    }
-    entries.push_back(std::move(entry));
-  }
-  std::ranges::sort(entries, {}, &PackedEntry::last_used_ns);
-  return entries;
+checkpoint::StampStore PackedCache::stamps() const {
+  return {base::real_filesystem(), options_.cache, log_};
 }
 
-Result<std::vector<PackedEntry>> PackedCache::prune(std::uint64_t bytes_max,
-                                                    const fs::path& keep) const {
-  LAYARD_ASSIGN(std::vector<PackedEntry> entries, list());
-  std::uint64_t total = 0;
-  for (const PackedEntry& entry : entries) total += entry.bytes;
-  std::vector<PackedEntry> removed;
-  for (PackedEntry& entry : entries) {
-    if (entry.path == keep) continue;
-    if (entry.path.native().ends_with(kPartSuffix) ? is_being_written(entry.path)
-                                                   : total <= bytes_max) {
-      continue;
-    }
+fs::path PackedCache::resolved_folder() const {
+  const auto resolved = base::real_filesystem().canonical(folder());
+  return resolved.ok() ? *resolved : folder();
+}
+
+Status PackedCache::visit(const std::function<void(PackedEntry)>& each) const {
+  auto& files = base::real_filesystem();
+  LAYARD_ASSIGN(const bool exists, has_own_folder(folder()));
+  if (!exists) return {};
+  const fs::path resolved = resolved_folder();
+  return base::visit_names(folder(), [&](const std::string& name) {
+    const fs::path path = folder() / name;
+    if (!is_packed_name(name) && !is_part_name(name)) return true;
+    const auto info = files.link_stat(path);
+    if (!info.ok() || !info->has_value() || (*info)->kind != base::FileKind::kFile) return true;
+    PackedEntry entry{path, (*info)->size_bytes, (*info)->mtime_ns, "", {}, false};
+    entry.trusted = is_packed_name(name) && base::is_private(**info);
+    entry.mark = stamps().mark_path(resolved / name, kMarkName);
+    const auto mark = files.link_stat(entry.mark);
+    if (mark.ok() && mark->has_value()) entry.last_used_ns = (*mark)->mtime_ns;
+    each(std::move(entry));
+    return true;
+  });
+}
+
+Result<PackedListing> PackedCache::list() const {
+  PackedListing listing;
+  LongestUnused longest(options_.entries_max);
+  LAYARD_TRY(visit([&](PackedEntry entry) {
+    ++listing.files;
+    listing.bytes += entry.bytes;
+    longest.add(std::move(entry));
+  }));
+  listing.entries = longest.take();
+  for (PackedEntry& entry : listing.entries) entry.key = key_of(entry.path);
+  return listing;
+}
+
+Status PackedCache::remove(const PackedEntry& entry, PackedPruning& report) const {
+  if (is_part(entry.path)) {
+    if (!remove_abandoned(entry.path)) return {};
+  } else {
     LAYARD_TRY(base::real_filesystem().remove(entry.path));
-    total -= entry.bytes;
-    removed.push_back(std::move(entry));
+    (void)base::real_filesystem().remove(entry.mark);  // of no use any more, and no harm either
   }
-  return removed;
+  ++report.files_removed;
+  report.bytes_freed += entry.bytes;
+  if (report.removed.size() < options_.entries_max) {
+    report.removed.push_back(entry.path.filename().string());
+  }
+  return {};
+}
+
+Status PackedCache::remove_dead(PackedPruning& report) const {
+  Status status;
+  LAYARD_TRY(visit([&](const PackedEntry& entry) {
+    if (is_part(entry.path) && status.ok()) status = remove(entry, report);
+  }));
+  return status;
+}
+
+Result<PackedPruning> PackedCache::prune(std::uint64_t bytes_max, const fs::path& keep) const {
+  PackedPruning report;
+  LAYARD_TRY(remove_dead(report));
+  for (int pass = 0; pass < kPassesMax; ++pass) {
+    LongestUnused longest(options_.entries_max);
+    std::uint64_t files = 0;
+    report.bytes_left = 0;
+    LAYARD_TRY(visit([&](PackedEntry entry) {
+      if (is_part(entry.path)) return;
+      report.bytes_left += entry.bytes;
+      if (entry.path == keep) return;
+      ++files;
+      longest.add(std::move(entry));
+    }));
+    const std::vector<PackedEntry> entries = longest.take();
+    for (const PackedEntry& entry : entries) {
+      if (bytes_max > 0 && report.bytes_left <= bytes_max) return report;
+      LAYARD_TRY(remove(entry, report));
+      report.bytes_left -= entry.bytes;
+    }
+    if (entries.size() == files) break;
+  }
+  return report;
 }
 
 }  // namespace layard::backends::cpu

@@ -207,7 +207,7 @@ void Packing::rows(const Linear& from, PackedMatrix& to, kernels::IndexRange ran
 void Packing::add(MatrixJob job, Role role) {
   const tensor::DType stored =
       mixed_types(job) ? tensor::DType::kFloat32 : job.parts[0]->weight.dtype;
-  job.kernels = &formats_.of(role, stored);
+  job.kernels = &formats_.of(role, stored, depth(job));
   matrices_.push_back(std::move(job));
 }
 

@@ -26,34 +26,33 @@ class Formats {
  public:
   Formats(const kernels::KernelTable& kernels, ComputeType type) : kernels_(kernels), type_(type) {}
 
-  const kernels::LinearKernels& of(Role role, tensor::DType stored) const {
-    if (role == Role::kScorer) return kernels_.exact();
+  /// For a matrix of rows of `depth` elements, stored as `stored`.
+  const kernels::LinearKernels& of(Role role, tensor::DType stored, std::size_t depth) const {
+    return kernels_.of(format(role, stored, depth));
+  }
+
+ private:
+  kernels::LinearFormat format(Role role, tensor::DType stored, std::size_t depth) const {
+    using enum kernels::LinearFormat;
+    if (role == Role::kScorer) return kFloat32;
     switch (type_) {
       case ComputeType::kFloat16:
-        return or_exact(kernels::LinearFormat::kFloat16Weights);
+        return kFloat16Weights;
       case ComputeType::kBFloat16:
-        return or_exact(kernels::LinearFormat::kBFloat16);
+        return kBFloat16;
       case ComputeType::kInt8:
-        if (role == Role::kMiddle) return or_exact(kernels::LinearFormat::kInt8);
-        // Tiles make bfloat16 the float format that is not slower than int8 by far.
-        return kernels_.isa == kernels::Isa::kAmx ? or_exact(kernels::LinearFormat::kBFloat16)
-                                                  : exact(stored);
+        if (role == Role::kMiddle && depth <= kernels::kInt8DepthMax) return kInt8;
+        // On tiles bfloat16 is several times as fast as the exact formats; elsewhere it is not.
+        return kernels_.isa == kernels::Isa::kAmx ? kBFloat16 : exact(stored);
       default:
         return exact(stored);
     }
   }
-
- private:
-  const kernels::LinearKernels& or_exact(kernels::LinearFormat format) const {
-    const kernels::LinearKernels* found = kernels_.find(format);
-    return found == nullptr ? kernels_.exact() : *found;
-  }
   /// 16-bit weights stay as they are stored: half the memory and the same products.
-  const kernels::LinearKernels& exact(tensor::DType stored) const {
-    if (stored == tensor::DType::kFloat16) return or_exact(kernels::LinearFormat::kFloat16Weights);
-    if (stored == tensor::DType::kBFloat16)
-      return or_exact(kernels::LinearFormat::kBFloat16Weights);
-    return kernels_.exact();
+  static kernels::LinearFormat exact(tensor::DType stored) {
+    using enum kernels::LinearFormat;
+    if (stored == tensor::DType::kFloat16) return kFloat16Weights;
+    return stored == tensor::DType::kBFloat16 ? kBFloat16Weights : kFloat32;
   }
 
   const kernels::KernelTable& kernels_;

@@ -20,10 +20,13 @@ TEST(Packing, FormatsByRoleAndType) {
   const std::size_t count = kernels::supported_kernels(tables);
   for (std::size_t i = 0; i < count; ++i) {
     const kernels::KernelTable& table = *tables[i];
+    std::size_t depth = 1024;
     const auto check = [&](ComputeType type, Role role, DType stored, LinearFormat expected) {
-      EXPECT_EQ(&Formats(table, type).of(role, stored), table.find(expected))
-          << table.name << " " << compute_type_name(type);
+      EXPECT_EQ(&Formats(table, type).of(role, stored, depth), &table.of(expected))
+          << table.name << " " << compute_type_name(type) << " " << depth;
     };
+    const LinearFormat beside_int8 =
+        table.isa == kernels::Isa::kAmx ? LinearFormat::kBFloat16 : LinearFormat::kFloat16Weights;
     using enum LinearFormat;
     check(ComputeType::kFloat32, Role::kMiddle, DType::kFloat16, kFloat16Weights);
     check(ComputeType::kFloat32, Role::kMiddle, DType::kBFloat16, kBFloat16Weights);
@@ -31,12 +34,16 @@ TEST(Packing, FormatsByRoleAndType) {
     check(ComputeType::kFloat16, Role::kMiddle, DType::kFloat32, kFloat16Weights);
     check(ComputeType::kBFloat16, Role::kSensitive, DType::kFloat16, LinearFormat::kBFloat16);
     check(ComputeType::kInt8, Role::kMiddle, DType::kFloat16, LinearFormat::kInt8);
-    check(ComputeType::kInt8, Role::kSensitive, DType::kFloat16,
-          table.isa == kernels::Isa::kAmx ? LinearFormat::kBFloat16 : kFloat16Weights);
+    check(ComputeType::kInt8, Role::kSensitive, DType::kFloat16, beside_int8);
     for (const ComputeType type : {ComputeType::kFloat32, ComputeType::kFloat16,
                                    ComputeType::kBFloat16, ComputeType::kInt8}) {
       check(type, Role::kScorer, DType::kFloat16, LinearFormat::kFloat32);
     }
+    // Deeper sums of int8 products could leave 32 bits.
+    depth = kernels::kInt8DepthMax;
+    check(ComputeType::kInt8, Role::kMiddle, DType::kFloat16, LinearFormat::kInt8);
+    depth += 1;
+    check(ComputeType::kInt8, Role::kMiddle, DType::kFloat16, beside_int8);
   }
 }
 

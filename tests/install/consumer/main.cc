@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <string>
 
-#include "layard/model.h"
+#include "layard/layard.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
@@ -26,6 +26,15 @@ int main(int argc, char** argv) {
     return 6;
   }
   std::printf("%s\n", layard::print_prediction(*prediction, {}).c_str());
+
+  // Choosing by language loads nothing.
+  layard::RouterOptions router_options;
+  router_options.checkpoints = options;
+  router_options.checkpoints.lazy = true;
+  const auto router = layard::LayaRouter::open(router_options);
+  if (!router) return 8;
+  const auto route = (*router)->route({"Der Kunde wurde zweimal belastet."}, *questions);
+  if (!route || route->checkpoint != "laya-multilingual") return 9;
 
   // Errors are values here too: an unknown model is a typed refusal, not a crash.
   options.model = "no-such-model";

@@ -1,0 +1,158 @@
+#include <iostream>
+#include <memory>
+
+#include "commands.h"
+#include "gateway/request_class.h"
+#include "gateway/route_eval.h"
+#include "input.h"
+#include "progress.h"
+#include "table.h"
+
+namespace layard::cli {
+namespace {
+
+using gateway::RequestClass;
+using gateway::RequestClassifier;
+using gateway::RoutePolicy;
+
+struct Options {
+  std::string model;
+  std::string policy;
+  std::string state;
+  std::vector<std::string> devices;
+};
+
+struct EvalOptions {
+  std::string cases;
+  std::string format = "table";
+  double min_accuracy = 0;
+  bool no_gate = false;
+};
+
+Result<RoutePolicy> read_policy(const std::string& path) {
+  if (path.empty()) return RoutePolicy::built_in();
+  LAYARD_ASSIGN(const std::string text, read_file(path, gateway::kPolicyBytesMax));
+  return RoutePolicy::parse(text, path);
+}
+
+Result<std::unique_ptr<Model>> open_model(const Globals& globals, const Options& options,
+                                          const RoutePolicy& policy) {
+  std::string name = options.model;
+  if (name.empty()) name = policy.checkpoint.empty() ? "starter" : policy.checkpoint;
+  LAYARD_ASSIGN(const ModelOptions resolved, model_options(globals, name, "auto", "float32"));
+  return Model::open(resolved);
+}
+
+int run_route(const Globals& globals, const Options& options) {
+  if (options.state.empty()) {
+    return report({ErrorCode::kInvalidRequest,
+                   "--state is needed: the request's text, @FILE or - (or a subcommand: eval)"});
+  }
+  const auto policy = read_policy(options.policy);
+  if (!policy.ok()) return report(policy.error());
+  const auto text = read_value("--state", options.state);
+  if (!text.ok()) return report(text.error());
+  const auto model = open_model(globals, options, *policy);
+  if (!model.ok()) return report(model.error());
+  const auto classifier = RequestClassifier::open(*policy, **model);
+  if (!classifier.ok()) return report(classifier.error());
+  const auto found = classifier->classify(*text);
+  if (!found.ok()) return report(found.error());
+  const auto candidates = options.devices.empty() ? policy->devices() : options.devices;
+  const std::string device =
+      gateway::pick_device(*policy, found->name, found->confidence, candidates);
+  std::cout << printable(gateway::route_line(*found, device)) << "\n";
+  return kExitOk;
+}
+
+Result<gateway::RouteEvaluation> evaluate(const Globals& globals, const Options& options,
+                                          const EvalOptions& eval) {
+  LAYARD_ASSIGN(RoutePolicy policy, read_policy(options.policy));
+  if (eval.no_gate) policy.remove_gate();
+  LAYARD_ASSIGN(const std::string text, read_file(eval.cases, gateway::kCasesBytesMax));
+  auto cases = gateway::parse_route_cases(text, policy.classes());
+  if (!cases.ok()) {
+    return Error{cases.error().code, "'" + eval.cases + "': " + cases.error().message};
+  }
+  LAYARD_ASSIGN(const std::unique_ptr<Model> model, open_model(globals, options, policy));
+  LAYARD_ASSIGN(const RequestClassifier classifier, RequestClassifier::open(policy, *model));
+  Progress progress("route eval");
+  return gateway::evaluate_routes(
+      policy, classifier, *cases,
+      [&](std::size_t done, std::size_t total) { progress.update(done, total); });
+}
+
+int run_eval(const Globals& globals, const Options& options, const EvalOptions& eval) {
+  if (!(eval.min_accuracy >= 0 && eval.min_accuracy <= 100)) {
+    return report({ErrorCode::kInvalidRequest, "--min-accuracy must be from 0 to 100"});
+  }
+  const auto found = evaluate(globals, options, eval);
+  if (!found.ok()) return report(found.error());
+  std::cout << (eval.format == "json" ? gateway::route_evaluation_json(*found) + "\n"
+                                      : gateway::print_route_evaluation(*found));
+  if (found->all.percent() >= eval.min_accuracy) return kExitOk;
+  std::cerr << "check failed: accuracy is under --min-accuracy\n";
+  return kExitCheckFailed;
+}
+
+void add_policy(CLI::App& command, Options& options) {
+  command.add_option("--policy", options.policy, "Policy file (default: the built-in one)")
+      ->type_name(kFileType);
+  command
+      .add_option("--model", options.model,
+                  "Who is asked (default: the policy's checkpoint, else starter)")
+      ->type_name(kModelType);
+}
+
+void add_eval(CLI::App& route, const Globals& globals, Run& run) {
+  CLI::App* command = route.add_subcommand(
+      "eval", "How well the question tells labelled requests apart; exit 1 under --min-accuracy");
+  auto options = std::make_shared<Options>();
+  auto eval = std::make_shared<EvalOptions>();
+  add_policy(*command, *options);
+  command
+      ->add_option("--cases", eval->cases,
+                   "{\"cases\": [{\"class\", \"text\"}]}, or JSON Lines of such cases")
+      ->type_name(kFileType)
+      ->required();
+  command->add_option("--min-accuracy", eval->min_accuracy, "Percent")
+      ->type_name("FLOAT")
+      ->capture_default_str();
+  command->add_flag("--no-gate", eval->no_gate, "Ask the model about texts of every size");
+  command->add_option("--format", eval->format, "A table for people, or JSON")
+      ->check(CLI::IsMember({"table", "json"}))
+      ->capture_default_str();
+  command->callback([&globals, &run, options, eval] {
+    run = [&globals, options, eval] { return run_eval(globals, *options, *eval); };
+  });
+}
+
+}  // namespace
+
+void add_route(CLI::App& app, const Globals& globals, Run& run) {
+  CLI::App* command = app.add_subcommand(
+      "route", "What kind of request is this, and which device serves it: `code 0.44 vulkan`");
+  command->footer(
+      "Examples:\n"
+      "  layard route --state 'Write a Rust function that sums a slice.'\n"
+      "  layard route --policy route-policy.json --state @request.txt\n"
+      "  layard route eval --cases cases.jsonl --min-accuracy 90");
+  command->require_subcommand(0, 1);
+  auto options = std::make_shared<Options>();
+  add_policy(*command, *options);
+  command->add_option("--state", options->state, "The request's text, @FILE or -")
+      ->type_name(kValueType);
+  command
+      ->add_option("--devices", options->devices,
+                   "Devices that are there (default: all that the policy names)")
+      ->delimiter(',');
+  command->add_flag_callback(
+      "--classify", [] {}, "Accepted for scripts of the 1bit router: it is what is done");
+  command->callback([&globals, &run, options, command] {
+    if (!command->get_subcommands().empty()) return;  // its own work stands in `run`
+    run = [&globals, options] { return run_route(globals, *options); };
+  });
+  add_eval(*command, globals, run);
+}
+
+}  // namespace layard::cli

@@ -1,0 +1,108 @@
+#include "gateway/request_class.h"
+
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "base/json.h"
+#include "base/utf8.h"
+
+namespace layard::gateway {
+namespace {
+
+constexpr const char* kQuestion = "class";
+
+// Options that are offered from the last to the first keep their places in the answer.
+void reverse_options(Question& question) {
+  const std::size_t count = question.options.size();
+  question.option_order.resize(count);
+  for (std::size_t slot = 0; slot < count; ++slot) {
+    question.option_order[slot] = static_cast<std::uint32_t>(count - 1 - slot);
+  }
+}
+
+std::string question_json(const RoutePolicy& policy) {
+  using base::JsonValue;
+  JsonValue criteria = JsonValue::object();
+  for (const ClassOption& option : policy.options) {
+    criteria.set(option.name, JsonValue::string(option.description));
+  }
+  JsonValue question = JsonValue::object();
+  question.set("type", JsonValue::string("choice"));
+  question.set("instructions", JsonValue::string(policy.instructions));
+  question.set("criteria", std::move(criteria));
+  JsonValue root = JsonValue::object();
+  root.set(kQuestion, std::move(question));
+  return write_json(root, base::JsonStyle::kCompact);
+}
+
+}  // namespace
+
+Result<RequestClassifier> RequestClassifier::open(const RoutePolicy& policy, Model& model) {
+  RequestClassifier classifier(policy, model);
+  LAYARD_ASSIGN(classifier.question_, parse_questions(question_json(policy), {}));
+  classifier.reversed_ = classifier.question_;
+  reverse_options(classifier.reversed_.questions[0]);
+  return classifier;
+}
+
+std::optional<RequestClass> RequestClassifier::by_size(std::string_view text) const {
+  if (!policy_->size_gate.has_value()) return std::nullopt;
+  const SizeGate& gate = *policy_->size_gate;
+  const std::size_t size =
+      gate.unit == GateUnit::kBytes ? text.size() : base::count_code_points(text);
+  if (std::cmp_less(size, gate.min)) return std::nullopt;
+  return RequestClass{gate.class_name, 1, {{gate.class_name, 1}}, true};
+}
+
+Result<RequestClass> RequestClassifier::classify(std::string_view text) const {
+  if (!base::is_valid_utf8(text)) {
+    return Error{ErrorCode::kInvalidRequest, "the request's text is not UTF-8"};
+  }
+  if (auto found = by_size(text)) return *std::move(found);
+  LAYARD_ASSIGN(const Prediction prediction,
+                model_->predict(State{std::string(text)}, question_, {}));
+  return read(prediction);
+}
+
+std::vector<Result<RequestClass>> RequestClassifier::classify_many(
+    std::span<const std::string> texts, bool reversed) const {
+  std::vector<Request> requests;
+  std::vector<Result<RequestClass>> out;
+  std::vector<std::size_t> places;
+  for (const std::string& text : texts) {
+    if (!base::is_valid_utf8(text)) {
+      out.emplace_back(Error{ErrorCode::kInvalidRequest, "the request's text is not UTF-8"});
+    } else if (auto found = by_size(text)) {
+      out.emplace_back(*std::move(found));
+    } else {
+      places.push_back(out.size());
+      out.emplace_back(RequestClass{});
+      requests.push_back({State{text}, reversed ? reversed_ : question_, {}, {}});
+    }
+  }
+  const auto predictions = model_->predict_many(requests, {});
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    out[places[i]] =
+        predictions[i].ok() ? read(*predictions[i]) : Result<RequestClass>(predictions[i].error());
+  }
+  return out;
+}
+
+Result<RequestClass> RequestClassifier::read(const Prediction& prediction) const {
+  const auto& answer = std::get<ChoiceAnswer>(prediction.answers.answers.at(0).value);
+  RequestClass found;
+  found.name = answer.choice.key;
+  found.confidence =
+      policy_->gate_on == GateOn::kConfidence ? answer.confidence : answer.answer_confidence;
+  found.probabilities = answer.probabilities;
+  return found;
+}
+
+std::string route_line(const RequestClass& found, std::string_view device) {
+  std::array<char, 16> confidence{};
+  std::snprintf(confidence.data(), confidence.size(), "%.2f", found.confidence);
+  return found.name + " " + confidence.data() + " " + std::string(device);
+}
+
+}  // namespace layard::gateway

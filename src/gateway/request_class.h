@@ -1,0 +1,54 @@
+/// What kind of request a text is: by its size, or by asking a model.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "gateway/route_policy.h"
+#include "layard/answer.h"
+#include "layard/model.h"
+
+namespace layard::gateway {
+
+struct RequestClass {
+  std::string name;
+  /// The one that GateOn names; 1 where the size decided.
+  double confidence = 0;
+  std::vector<LabelProbability> probabilities;  ///< in the order of the options
+  bool by_size = false;
+};
+
+/// Asks `model` the policy's question. Thread-safety: that of the model.
+class RequestClassifier {
+ public:
+  /// Errors: kInvalidRequest (a question that the model cannot be asked).
+  /// REQUIRES: `policy` and `model` outlive the classifier.
+  static Result<RequestClassifier> open(const RoutePolicy& policy, Model& model);
+
+  /// The class of a text that is large enough for it; nothing where the model must be asked.
+  std::optional<RequestClass> by_size(std::string_view text) const;
+
+  /// Errors: kInvalidRequest (not UTF-8), those of Model::predict.
+  Result<RequestClass> classify(std::string_view text) const;
+
+  /// The same for many in shared forward passes, with the options offered from the last to the
+  /// first where `reversed`.
+  std::vector<Result<RequestClass>> classify_many(std::span<const std::string> texts,
+                                                  bool reversed) const;
+
+ private:
+  RequestClassifier(const RoutePolicy& policy, Model& model) : policy_(&policy), model_(&model) {}
+  Result<RequestClass> read(const Prediction& prediction) const;
+
+  const RoutePolicy* policy_;
+  Model* model_;
+  QuestionSet question_;
+  QuestionSet reversed_;
+};
+
+/// `code 0.44 vulkan`: class, confidence, device. The form of the 1bit router's header and output.
+std::string route_line(const RequestClass& found, std::string_view device);
+
+}  // namespace layard::gateway

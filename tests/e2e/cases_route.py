@@ -1,0 +1,76 @@
+"""`layard route`: the class of a request, the policy's device, and how good the classes are."""
+
+import json
+import re
+
+from harness import case, check, check_equal
+
+LINE = re.compile(r"(code|prose|short|long_doc) [01]\.\d\d (\S+)\n")
+POLICY = {"min_confidence": 0.16, "default": "hrx",
+          "classes": {"code": {"device": "hrx"}, "short": {"device": "cpu"},
+                      "long_doc": {"device": "rocm", "why": "measured"}}}
+
+
+def routed(world, text, *options):
+    """(class, device) of the one line on stdout."""
+    run = world.run("route", "--state", text, *options)
+    check_equal(run.code, 0, f"exit\n{run}")
+    found = LINE.fullmatch(run.stdout)
+    check(found is not None, f"one line `class confidence device`\n{run}")
+    return found.groups()
+
+
+@case
+def route_prints_class_confidence_device(world):
+    """The built-in policy sends every class to vulkan; a file sends them where it says."""
+    check_equal(routed(world, "Write a Rust function that sums a slice."), ("code", "vulkan"),
+                "the example")
+    check_equal(routed(world, "a" * 1024), ("long_doc", "vulkan"), "a long text")
+    check_equal(routed(world, "文" * 1024)[0], "long_doc", "characters count")
+    check(routed(world, "文" * 1023)[0] != "long_doc", "bytes do not")
+    policy = world.write("policy.json", POLICY)
+    check_equal(routed(world, "a" * 1024, "--policy", policy), ("long_doc", "rocm"), "by the file")
+    check_equal(routed(world, "a" * 1024, "--policy", policy, "--devices", "zinc,hrx"),
+                ("long_doc", "hrx"), "its device is not there")
+    check_equal(routed(world, "a" * 1024, "--classify")[0], "long_doc", "--classify is accepted")
+    from_file = world.run("route", "--state", "@" + str(world.write("request.txt", "b" * 2000)))
+    check(from_file.stdout.startswith("long_doc 1.00 "), str(from_file))
+
+
+@case
+def route_refuses(world):
+    world.run("route").refused("InvalidRequestError", "--state")
+    broken = world.write("broken.json", {"classes": {"poem": {"device": "a"}}})
+    world.run("route", "--policy", broken, "--state", "x").refused(
+        "InvalidRequestError", "route policy", "poem", "broken.json")
+    world.run("route", "--policy", "absent.json", "--state", "x").refused("IoError", "absent.json")
+    world.run("route", "--model", "nonsense", "--state", "x").refused(
+        "UnsupportedModelError", "nonsense")
+    cases = world.write("cases.jsonl", '{"class": "poem", "text": "a"}\n')
+    world.run("route", "eval", "--cases", cases).refused("InvalidRequestError", "line 1", "poem")
+
+
+@case
+def route_eval_measures(world):
+    """The first line, the floor, and that the numbers of both forms agree."""
+    cases = [{"class": "long_doc", "text": "word " * 300, "language": "en"},
+             {"class": "short", "text": "b" * 1100},
+             {"class": "code", "text": "Write a Python function that reverses a list.",
+              "language": "en", "source": "free"}]
+    lines = world.write("cases.jsonl", "".join(json.dumps(c) + "\n" for c in cases))
+    whole = world.write("cases.json", {"classes": ["code"], "cases": cases})
+    for path in (lines, whole):
+        run = world.run("route", "eval", "--cases", path)
+        check_equal(run.code, 0, str(run))
+        check_equal(run.stdout.split("\n")[0], "accuracy 66.7% (2/3)", str(run))
+    for word in ("confusion", "languages  en", "sources  free", "quarters", "ms per decision",
+                 "with typos", "reversed"):
+        check(word in run.stdout, f"{word!r}\n{run}")
+    found = world.run("route", "eval", "--cases", lines, "--format", "json").json()
+    check_equal((found["all"], found["confusion"]["short"]["long_doc"]),
+                ({"right": 2, "all": 3}, 1), "as JSON")
+    low = world.run("route", "eval", "--cases", lines, "--min-accuracy", "90")
+    check_equal(low.code, 1, str(low))
+    check("--min-accuracy" in low.stderr, str(low))
+    four = world.run("route", "eval", "--cases", lines, "--no-gate", "--format", "json").json()
+    check_equal(four["by_size"]["all"], 0, "without the gate the model decides all")
