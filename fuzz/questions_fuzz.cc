@@ -16,7 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       continue;
     }
     const auto again = parse_questions(print_questions(*questions, options), options);
-    fuzz::require(again.ok() && *again == *questions);
+    // Warnings name members that nothing reads, and those are not printed.
+    fuzz::require(again.ok() && again->questions == questions->questions &&
+                  again->warnings.empty());
     fuzz::answer_all(*questions, State{"some text", false}, OverflowPolicy::kCut, lenient);
   }
   return 0;

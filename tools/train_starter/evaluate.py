@@ -22,6 +22,7 @@ from laya.common import QTYPES, ece_score, temp_bucket
 import data
 import phrases
 import rows
+import written_texts
 
 DEV_SEED = 7
 HERE = Path(__file__).parent
@@ -71,6 +72,11 @@ def held_out_rows(folder: Path, tokenizer) -> list:
     return task_rows(tasks, tokenizer)
 
 
+def written_rows(tokenizer) -> list:
+    """Rows of the written texts that training leaves out, as they stand."""
+    return task_rows([t for t in written_texts.tasks() if t.split == "dev"], tokenizer)
+
+
 def bbh_rows(folder: Path, tokenizer) -> list:
     records = data.load_records(folder, "bbh", training=False)
     return task_rows(data.tasks_of(records), tokenizer)
@@ -106,12 +112,18 @@ def logits_of(model, built: list, pad_id: int = 0) -> list:
     return [out[i] for i in range(len(built))]
 
 
-def quick(model, built: list) -> dict:
-    """Accuracy overall and on the request-kind choice, for the training log."""
-    logits = logits_of(model, built)
-    right = [int(np.argmax(l) == r["target"]) for l, r in zip(logits, built)]
-    route = [h for h, r in zip(right, built) if r["qid"] == "kind"]
-    return {"dev": round(float(np.mean(right)), 4), "kind": round(float(np.mean(route)), 4)}
+def quick(model, dev: list, written: list) -> dict:
+    """Accuracy on dev rows, on their request-kind choice and on the two written sets, and the mean
+    that early stopping goes by."""
+    def accuracy(built: list) -> float:
+        logits = logits_of(model, built)
+        return float(np.mean([np.argmax(z) == r["target"] for z, r in zip(logits, built)]))
+    found = {"dev": accuracy(dev), "kind": accuracy([r for r in dev if r["qid"] == "kind"])}
+    for name in (written_texts.REQUESTS, written_texts.QUESTIONS):
+        found[name] = accuracy([r for r in written if r["source"] == name])
+    found["score"] = (found["dev"] + found[written_texts.REQUESTS]
+                      + found[written_texts.QUESTIONS]) / 3
+    return {name: round(value, 4) for name, value in found.items()}
 
 
 def softmax(z: np.ndarray) -> np.ndarray:

@@ -113,8 +113,6 @@ def build_model(head_dropout: float = 0.0) -> DecisionModel:
     return model
 
 
-def freeze_word_embeddings(model: DecisionModel) -> None:
-    """Word embeddings hold 11.7 of 26.5 M parameters; updating them costs much and helps little."""
-    model.encoder.embeddings.word_embeddings.weight.requires_grad_(False)
+def freeze_act_head(model: DecisionModel) -> None:
     for parameter in model.act_head.parameters():
         parameter.requires_grad_(False)

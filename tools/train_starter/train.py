@@ -1,12 +1,13 @@
-"""Fine-tunes the starter model within a time budget. See train.sh for the one command.
+"""Fine-tunes the starter model over a number of tokens. See train.sh for the one command.
 
-The learning rate rises by steps and falls by elapsed training time, so a run on a busy machine
-still ends at zero. The rise must not follow time: on a machine whose first steps are slow that
-made it 20 steps short, and the encoder collapsed (all tokens alike, loss stuck at chance).
+The learning rate rises by steps and falls by tokens seen, so nothing depends on how fast or how
+busy the machine is: the same seed, processor model and thread count give the same weights.
 Every save holds model, optimiser, progress and draw counters; a restarted run goes on from there.
+The weights that did best on dev are kept beside it.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -24,45 +25,80 @@ import rows
 SEED = 20261130
 ENCODER_RATE = 1.2e-4
 HEAD_RATE = 4e-4
+EMBEDDING_RATE = 1.2e-4
 WARMUP_STEPS = 200
 CHUNK_ROWS = 1024
 # Small batches: on a CPU a step costs what its tokens cost, and steps are what is short.
 BATCH_TOKENS = 1024
+TOKENS = 10_500_000
 SAVE_SECONDS = 600
+EVALUATE_TOKENS = 500_000
 # A step that took longer than this was paused from outside; the pause is not training time.
 STEP_SECONDS_MAX = 20.0
 # Rows with up to 77 options come in late, once markers mean something.
 MANY_AFTER = 0.5
 
 
-def optimizer_of(model, encoder_rate: float, head_rate: float):
-    """AdamW; encoder and head at their own peak rates, frozen parameters left out."""
-    groups = {"encoder": [], "head": []}
-    for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            groups["encoder" if name.startswith("encoder.") else "head"].append(parameter)
-    return torch.optim.AdamW([{"params": groups["encoder"], "peak": encoder_rate},
-                              {"params": groups["head"], "peak": head_rate}],
-                             lr=0.0, weight_decay=0.01, fused=True)
+class Optimizers:
+    """AdamW for encoder and head, each at its own peak rate; lazy Adam for the word embeddings,
+    which moves the rows of the tokens in the batch and leaves the other rows alone."""
+
+    def __init__(self, model, encoder_rate: float, head_rate: float, embedding_rate: float):
+        groups = {"encoder": [], "head": []}
+        words = model.encoder.embeddings.word_embeddings
+        words.weight.requires_grad_(embedding_rate > 0)
+        words.sparse = embedding_rate > 0
+        for name, parameter in model.named_parameters():
+            if parameter.requires_grad and parameter is not words.weight:
+                groups["encoder" if name.startswith("encoder.") else "head"].append(parameter)
+        dense = torch.optim.AdamW([{"params": groups["encoder"], "peak": encoder_rate},
+                                   {"params": groups["head"], "peak": head_rate}],
+                                  lr=0.0, weight_decay=0.01, fused=True)
+        self.parts = [dense]
+        if embedding_rate > 0:
+            self.parts.append(torch.optim.SparseAdam([{"params": [words.weight], "lr": 1e-9,
+                                                       "peak": embedding_rate}]))
+        self.clipped = groups["encoder"] + groups["head"]
+
+    def zero_grad(self) -> None:
+        self.parts[0].zero_grad(set_to_none=False)
+        for part in self.parts[1:]:
+            part.zero_grad(set_to_none=True)
+
+    def step(self, factor: float) -> None:
+        torch.nn.utils.clip_grad_norm_(self.clipped, 1.0)
+        for part in self.parts:
+            for group in part.param_groups:
+                group["lr"] = max(group["peak"] * factor, 1e-9)
+            part.step()
+
+    def state_dict(self) -> list:
+        return [part.state_dict() for part in self.parts]
+
+    def load_state_dict(self, states: list) -> None:
+        for part, state in zip(self.parts, states, strict=True):
+            part.load_state_dict(state)
 
 
 def rate_factor(steps: int, share: float) -> float:
-    """Linear rise over the first steps times a linear fall over the time budget."""
+    """Linear rise over the first steps times a linear fall over the tokens."""
     return min(1.0, (steps + 1) / WARMUP_STEPS) * max(0.0, 1.0 - share)
 
 
-def step(model, optimizer, batch: dict, factor: float, bf16: bool) -> float:
-    for group in optimizer.param_groups:
-        group["lr"] = group["peak"] * factor
-    optimizer.zero_grad(set_to_none=False)
+def step(model, optimizer: Optimizers, batch: dict, factor: float, bf16: bool) -> float:
+    optimizer.zero_grad()
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
         logits = rows.forward(model, batch)
     loss = -(batch["target"] * torch.log_softmax(logits, -1)).sum(-1).mean()
     loss.backward()
-    trainable = [p for g in optimizer.param_groups for p in g["params"]]
-    torch.nn.utils.clip_grad_norm_(trainable, 1.0)
-    optimizer.step()
+    optimizer.step(factor)
     return float(loss.detach())
+
+
+def has_bfloat16() -> bool:
+    """Whether this processor multiplies bfloat16; without it autocast is 30 times slower."""
+    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
+    return "avx512_bf16" in flags or "amx_bf16" in flags
 
 
 def save(path: Path, model, optimizer, progress: dict) -> None:
@@ -76,7 +112,8 @@ def save(path: Path, model, optimizer, progress: dict) -> None:
 def summary_of(progress: dict) -> dict:
     return {"base": "sentence-transformers/all-MiniLM-L6-v2", "base_sha256": starter.BASE_SHA256,
             "seed": SEED, **{k: progress[k] for k in
-                             ("steps", "rows", "tokens", "seconds", "minutes_budget", "bf16")}}
+                             ("steps", "rows", "tokens", "tokens_planned", "seconds", "threads",
+                              "bf16", "embedding_rate")}}
 
 
 class Log:
@@ -100,46 +137,73 @@ def run(args) -> None:
     starter.write_tokenizer(args.work / "tokenizer")
     tokenizer = starter.load_tokenizer(args.work / "tokenizer")
     model = starter.build_model()
-    starter.freeze_word_embeddings(model)
-    optimizer = optimizer_of(model, args.encoder_rate, args.head_rate)
+    starter.freeze_act_head(model)
+    optimizer = Optimizers(model, args.encoder_rate, args.head_rate, args.embedding_rate)
     stream = mix.Stream(args.data, SEED)
+    bf16 = has_bfloat16() if args.precision == "auto" else args.precision == "bfloat16"
     progress = {"steps": 0, "rows": 0, "tokens": 0, "seconds": 0.0, "chunks": 0, "drawn": {},
-                "minutes_budget": args.minutes, "bf16": args.bf16}
+                "batch": 0, "best": 0.0, "tokens_planned": args.tokens, "threads": args.threads,
+                "bf16": bf16, "embedding_rate": args.embedding_rate}
     last = args.work / "last.pt"
     if last.exists():
         saved = torch.load(last, map_location="cpu", weights_only=True)
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
-        progress.update(saved["progress"], minutes_budget=args.minutes)
-        stream.drawn = dict(progress["drawn"])
+        progress.update(saved["progress"])
         log.write(event="resumed", **summary_of(progress))
-    dev = evaluate.dev_rows(args.data, tokenizer, limit=args.dev_rows)
-    train(args, model, optimizer, stream, tokenizer, progress, dev, log)
-    progress["drawn"] = dict(stream.drawn)
+    judge = Judge(args, tokenizer, log)
+    train(args, model, optimizer, stream, tokenizer, progress, judge, log)
+    judge.look(model, progress)
     save(last, model, optimizer, progress)
-    log.write(event="finished", **summary_of(progress))
+    log.write(event="finished", weights_sha256=weights_hash(model), **summary_of(progress))
 
 
-def train(args, model, optimizer, stream, tokenizer, progress, dev, log) -> None:
-    budget = args.minutes * 60.0
+def weights_hash(model) -> str:
+    """SHA-256 over all parameters in order: equal for equal seed, processor and thread count."""
+    digest = hashlib.sha256()
+    for parameter in model.parameters():
+        digest.update(parameter.detach().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+class Judge:
+    """Measures on dev now and then, and keeps the weights that did best there."""
+
+    def __init__(self, args, tokenizer, log: Log):
+        self.best = args.work / "best.pt"
+        self.log = log
+        self.dev = evaluate.dev_rows(args.data, tokenizer, limit=args.dev_rows)
+        self.written = evaluate.written_rows(tokenizer)
+
+    def look(self, model, progress: dict) -> None:
+        found = evaluate.quick(model, self.dev, self.written)
+        self.log.write(event="dev", step=progress["steps"], tokens=progress["tokens"], **found)
+        if found["score"] >= progress["best"]:
+            progress["best"] = found["score"]
+            part = self.best.with_suffix(".part")
+            torch.save({"model": model.state_dict(), "summary": summary_of(progress)}, part)
+            os.replace(part, self.best)
+        model.train()
+
+
+def train(args, model, optimizer, stream, tokenizer, progress, judge, log) -> None:
+    """A save remembers the chunk's first draw counters and how many of its batches were taken, so a
+    resumed run sees just the batches that an uninterrupted one would."""
     next_save = progress["seconds"] + SAVE_SECONDS
     recent, recent_started, recent_tokens = [], progress["seconds"], progress["tokens"]
     model.train()
-    while progress["seconds"] < budget and progress["steps"] < args.steps_max:
-        rng = random.Random(f"{SEED}/{progress['chunks']}")
-        share = progress["seconds"] / budget
-        drawn = stream.draw(rng, CHUNK_ROWS, many=share >= MANY_AFTER)
-        built = [rows.build_row(tokenizer, *row) for row in drawn]
-        batches = rows.batches_of([row for row in built if row], BATCH_TOKENS)
-        rng.shuffle(batches)
-        progress["chunks"] += 1
-        for batch_rows in batches:
+    while progress["tokens"] < args.tokens:
+        stream.drawn = dict(progress["drawn"])
+        many = progress["chunks"] >= progress.setdefault("many_from", 10**9)
+        for batch_rows in chunk_batches(stream, tokenizer, progress["chunks"], many)[
+                progress["batch"]:]:
             started = time.monotonic()
             batch = rows.collate(batch_rows, tokenizer.pad_token_id)
-            factor = rate_factor(progress["steps"], progress["seconds"] / budget)
-            loss = step(model, optimizer, batch, factor, args.bf16)
-            recent.append(loss)
+            factor = rate_factor(progress["steps"], progress["tokens"] / args.tokens)
+            recent.append(step(model, optimizer, batch, factor, progress["bf16"]))
+            before = progress["tokens"]
             progress["steps"] += 1
+            progress["batch"] += 1
             progress["rows"] += len(batch_rows)
             progress["tokens"] += sum(len(r["ids"]) for r in batch_rows)
             progress["seconds"] += min(time.monotonic() - started, STEP_SECONDS_MAX)
@@ -150,27 +214,43 @@ def train(args, model, optimizer, stream, tokenizer, progress, dev, log) -> None
                           tokens_per_second=round(pace))
                 recent, recent_started = [], progress["seconds"]
                 recent_tokens = progress["tokens"]
+            if before // EVALUATE_TOKENS != progress["tokens"] // EVALUATE_TOKENS:
+                judge.look(model, progress)
             if progress["seconds"] >= next_save:
-                next_save += SAVE_SECONDS
-                progress["drawn"] = dict(stream.drawn)
+                next_save = progress["seconds"] + SAVE_SECONDS
                 save(args.work / "last.pt", model, optimizer, progress)
-                log.write(event="saved", step=progress["steps"], **evaluate.quick(model, dev))
-                model.train()
-            if progress["seconds"] >= budget or progress["steps"] >= args.steps_max:
+                log.write(event="saved", step=progress["steps"])
+            if progress["tokens"] >= args.tokens or progress["steps"] >= args.steps_max:
                 return
+        progress["drawn"] = dict(stream.drawn)
+        progress["chunks"] += 1
+        progress["batch"] = 0
+        if progress["tokens"] >= MANY_AFTER * args.tokens:
+            progress["many_from"] = min(progress["many_from"], progress["chunks"])
+
+
+def chunk_batches(stream, tokenizer, chunk: int, many: bool) -> list:
+    """The batches of one chunk, drawn from its number and the stream's counters alone."""
+    rng = random.Random(f"{SEED}/{chunk}")
+    built = [rows.build_row(tokenizer, *row) for row in stream.draw(rng, CHUNK_ROWS, many)]
+    batches = rows.batches_of([row for row in built if row], BATCH_TOKENS)
+    rng.shuffle(batches)
+    return batches
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of *.jsonl.gz files")
     parser.add_argument("--work", type=Path, required=True, help="logs and checkpoints")
-    parser.add_argument("--minutes", type=float, default=60.0, help="training time budget")
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="tokens to train on")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps-max", type=int, default=10**9, help="stop early (measuring)")
     parser.add_argument("--dev-rows", type=int, default=900)
     parser.add_argument("--encoder-rate", type=float, default=ENCODER_RATE)
     parser.add_argument("--head-rate", type=float, default=HEAD_RATE)
-    parser.add_argument("--bf16", action="store_true", help="bfloat16 autocast")
+    parser.add_argument("--embedding-rate", type=float, default=EMBEDDING_RATE)
+    parser.add_argument("--precision", choices=("auto", "float32", "bfloat16"), default="auto",
+                        help="auto: bfloat16 autocast where the processor multiplies it")
     run(parser.parse_args())
 
 

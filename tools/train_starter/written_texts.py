@@ -8,6 +8,7 @@ question ids are each author's own, so they have no place in the pools of data.p
 import json
 import random
 import re
+import zlib
 from pathlib import Path
 
 import data
@@ -17,6 +18,8 @@ FOLDER = Path(__file__).resolve().parent / "written"
 REQUESTS, QUESTIONS = "written_requests", "written_questions"
 KIND = {"type": "choice", "instructions": phrases.REQUEST_SERVED_INSTRUCTIONS,
         "criteria": dict(phrases.REQUEST_SERVED)}
+# One text in so many is kept out of training: early stopping looks at these, temperatures fit them.
+HELD_OUT_EVERY = 12
 # Shares of choices that lose wrong options, get an `other` beside the answer, or in its place.
 FEWER, OTHER_WRONG, OTHER_RIGHT = 0.35, 0.08, 0.06
 # An `other` is added only where no option says the like ...
@@ -35,11 +38,16 @@ def _lines(name: str) -> list:
     return [json.loads(line) for line in text.splitlines()]
 
 
+def split_of(text: str) -> str:
+    """"dev" or "train", by the text alone, so that adding texts moves none."""
+    return "train" if zlib.crc32(text.encode()) % HELD_OUT_EVERY else "dev"
+
+
 def tasks() -> list:
-    """Every written request and question as a training task."""
-    asked = [data.Task(REQUESTS, "train", row["text"], "kind", KIND, row["class"])
+    """Every written request and question as a task."""
+    asked = [data.Task(REQUESTS, split_of(row["text"]), row["text"], "kind", KIND, row["class"])
              for row in _lines("requests.jsonl")]
-    return asked + [data.Task(QUESTIONS, "train", row["state"], qid, question,
+    return asked + [data.Task(QUESTIONS, split_of(row["state"]), row["state"], qid, question,
                               row["expected"][qid])
                     for row in _lines("questions.jsonl")
                     for qid, question in row["questions"].items()]
