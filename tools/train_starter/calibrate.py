@@ -3,8 +3,8 @@
     python calibrate.py --model models/starter --data ../shared/datasets --out temperatures.json
 
 Temperatures fitted on the trained sources' own dev data come out too sharp for new texts. So each
-bucket is fitted on material that was never trained on: snips, two reading sets and every second
-line of heldout_requests.jsonl. A bucket with too few such rows is fitted on dev rows.
+bucket is fitted on material that was never trained on: snips, two reading sets, every second line
+of heldout_requests.jsonl and the written texts that were held out. A bucket with too few such rows is fitted on dev rows.
 """
 
 import argparse
@@ -81,6 +81,7 @@ def main() -> None:
     held = evaluate.held_out_rows(args.data, agent.tok)
     for part in (0, 1, 2):  # three wordings of the request question, fit half only
         held += evaluate.request_rows(agent.tok, wording=part, lines="even")
+    held += evaluate.written_rows(agent.tok)
     dev = evaluate.dev_rows(args.data, agent.tok)
     fitted = fit_all(grouped(held, evaluate.logits_of(agent.model, held)),
                      grouped(dev, evaluate.logits_of(agent.model, dev)))

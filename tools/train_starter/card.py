@@ -80,11 +80,12 @@ def training_table(log: Path) -> str:
     for entry in entries:
         if "loss" in entry:
             loss, minutes = entry["loss"], entry["minutes"]
-        if entry.get("event") == "saved":
-            lines.append([f"{minutes:.0f}", entry["step"], loss, percent(entry["dev"]),
-                          percent(entry["kind"])])
-    return table(["minutes", "steps", "loss", "dev sample (900 questions)",
-                  "of it request kind"], lines)
+        if entry.get("event") == "dev":
+            lines.append([f"{minutes:.0f}", f"{entry['tokens'] / 1e6:.1f}", entry["step"], loss,
+                          percent(entry["dev"]), percent(entry["kind"]),
+                          percent(entry["written_requests"]), percent(entry["written_questions"])])
+    return table(["minutes", "M tokens", "steps", "loss", "dev sample (900 questions)",
+                  "of it request kind", "written requests", "written questions"], lines)
 
 
 def temperature_table(temperatures: dict) -> str:

@@ -15,10 +15,10 @@ import written_texts
 
 # Shares of questions. "requests" are made by generate.py, "traits" by traits.py; written_texts.py
 # holds what was written by hand.
-SHARES = {"route": 0.08, "requests": 0.12, "written_requests": 0.09, "written_questions": 0.14,
-          "clinc150": 0.08, "hwu64": 0.06, "banking77": 0.07, "statements": 0.09, "mood": 0.075,
-          "ops": 0.08, "reading": 0.055, "tools": 0.03, "spam": 0.015, "steps": 0.005,
-          "traits": 0.01}
+SHARES = {"route": 0.05, "requests": 0.07, "written_requests": 0.24, "written_questions": 0.14,
+          "clinc150": 0.07, "hwu64": 0.055, "banking77": 0.06, "statements": 0.08, "mood": 0.07,
+          "ops": 0.07, "reading": 0.045, "tools": 0.025, "spam": 0.015, "steps": 0.005,
+          "traits": 0.005}
 # Share of the intent draws that get 16-77 options once the caller asks for them.
 MANY_SHARE = 0.07
 

@@ -25,8 +25,15 @@ import rows
 SEED = 20261130
 ENCODER_RATE = 1.2e-4
 HEAD_RATE = 4e-4
-EMBEDDING_RATE = 1.2e-4
-WARMUP_STEPS = 200
+# Word embeddings start to move late, and then by Adagrad: rare pieces (other languages) take large
+# steps, common ones small. With Adam from the start the common ones ran away and every token of a
+# row came out alike.
+EMBEDDING_RATE = 1e-3
+EMBEDDINGS_AFTER = 0.15
+# Steps of linear rise, encoder and head. From the base encoder the head learns to read the markers
+# first: an encoder that moves at its full rate before that collapses (all tokens alike, markers above
+# all), and then nothing is learned for a long time. From a trained checkpoint both rise together.
+WARMUP_STEPS = {"base": (600, 100), "checkpoint": (200, 200)}
 CHUNK_ROWS = 1024
 # Small batches: on a CPU a step costs what its tokens cost, and steps are what is short.
 BATCH_TOKENS = 1024
@@ -40,58 +47,65 @@ MANY_AFTER = 0.5
 
 
 class Optimizers:
-    """AdamW for encoder and head, each at its own peak rate; lazy Adam for the word embeddings,
-    which moves the rows of the tokens in the batch and leaves the other rows alone."""
+    """AdamW for encoder and head, each at its own peak rate; Adagrad over the word embeddings of
+    the tokens in a batch, the special tokens excepted."""
 
-    def __init__(self, model, encoder_rate: float, head_rate: float, embedding_rate: float):
+    def __init__(self, model, encoder_rate: float, head_rate: float, embedding_rate: float,
+                 warmup_steps: tuple):
         groups = {"encoder": [], "head": []}
-        words = model.encoder.embeddings.word_embeddings
-        words.weight.requires_grad_(embedding_rate > 0)
-        words.sparse = embedding_rate > 0
+        self.words = model.encoder.embeddings.word_embeddings
+        self.words.weight.requires_grad_(False)
+        self.words.sparse = True
         for name, parameter in model.named_parameters():
-            if parameter.requires_grad and parameter is not words.weight:
+            if parameter.requires_grad:
                 groups["encoder" if name.startswith("encoder.") else "head"].append(parameter)
-        dense = torch.optim.AdamW([{"params": groups["encoder"], "peak": encoder_rate},
-                                   {"params": groups["head"], "peak": head_rate}],
-                                  lr=0.0, weight_decay=0.01, fused=True)
-        self.parts = [dense]
-        if embedding_rate > 0:
-            self.parts.append(torch.optim.SparseAdam([{"params": [words.weight], "lr": 1e-9,
-                                                       "peak": embedding_rate}]))
+        self.dense = torch.optim.AdamW(
+            [{"params": groups["encoder"], "peak": encoder_rate, "warmup": warmup_steps[0]},
+             {"params": groups["head"], "peak": head_rate, "warmup": warmup_steps[1]}],
+            lr=0.0, weight_decay=0.01, fused=True)
         self.clipped = groups["encoder"] + groups["head"]
+        self.embedding_rate = embedding_rate
+        self.sparse = torch.optim.Adagrad([self.words.weight], lr=embedding_rate or 1.0)
+        self.special = self.words.weight[list(starter.SPECIAL_IDS)].detach().clone()
 
-    def zero_grad(self) -> None:
-        self.parts[0].zero_grad(set_to_none=False)
-        for part in self.parts[1:]:
-            part.zero_grad(set_to_none=True)
+    def begin(self, share: float) -> None:
+        """Before a step's forward pass: whether it collects gradients of the word embeddings."""
+        moves = self.embedding_rate > 0 and share >= EMBEDDINGS_AFTER
+        self.words.weight.requires_grad_(moves)
+        self.words.weight.grad = None
+        self.dense.zero_grad(set_to_none=False)
 
-    def step(self, factor: float) -> None:
+    def step(self, steps: int, share: float) -> None:
         torch.nn.utils.clip_grad_norm_(self.clipped, 1.0)
-        for part in self.parts:
-            for group in part.param_groups:
-                group["lr"] = max(group["peak"] * factor, 1e-9)
-            part.step()
+        for group in self.dense.param_groups:
+            group["lr"] = group["peak"] * rate_factor(group["warmup"], steps, share)
+        self.dense.step()
+        if self.words.weight.grad is not None:
+            self.sparse.param_groups[0]["lr"] = self.embedding_rate * (1.0 - share)
+            self.sparse.step()
+            with torch.no_grad():
+                self.words.weight[list(starter.SPECIAL_IDS)] = self.special
 
     def state_dict(self) -> list:
-        return [part.state_dict() for part in self.parts]
+        return [self.dense.state_dict(), self.sparse.state_dict()]
 
     def load_state_dict(self, states: list) -> None:
-        for part, state in zip(self.parts, states, strict=True):
-            part.load_state_dict(state)
+        self.dense.load_state_dict(states[0])
+        self.sparse.load_state_dict(states[1])
 
 
-def rate_factor(steps: int, share: float) -> float:
+def rate_factor(warmup_steps: int, steps: int, share: float) -> float:
     """Linear rise over the first steps times a linear fall over the tokens."""
-    return min(1.0, (steps + 1) / WARMUP_STEPS) * max(0.0, 1.0 - share)
+    return min(1.0, (steps + 1) / warmup_steps) * max(0.0, 1.0 - share)
 
 
-def step(model, optimizer: Optimizers, batch: dict, factor: float, bf16: bool) -> float:
-    optimizer.zero_grad()
+def step(model, optimizer: Optimizers, batch: dict, share: float, steps: int, bf16: bool) -> float:
+    optimizer.begin(share)
     with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
         logits = rows.forward(model, batch)
     loss = -(batch["target"] * torch.log_softmax(logits, -1)).sum(-1).mean()
     loss.backward()
-    optimizer.step(factor)
+    optimizer.step(steps, share)
     return float(loss.detach())
 
 
@@ -113,7 +127,7 @@ def summary_of(progress: dict) -> dict:
     return {"base": "sentence-transformers/all-MiniLM-L6-v2", "base_sha256": starter.BASE_SHA256,
             "seed": SEED, **{k: progress[k] for k in
                              ("steps", "rows", "tokens", "tokens_planned", "seconds", "threads",
-                              "bf16", "embedding_rate")}}
+                              "bf16", "embedding_rate", "start_sha256")}}
 
 
 class Log:
@@ -137,13 +151,16 @@ def run(args) -> None:
     starter.write_tokenizer(args.work / "tokenizer")
     tokenizer = starter.load_tokenizer(args.work / "tokenizer")
     model = starter.build_model()
+    origin = starter.load_weights(model, args.start) if args.start else None
     starter.freeze_act_head(model)
-    optimizer = Optimizers(model, args.encoder_rate, args.head_rate, args.embedding_rate)
+    optimizer = Optimizers(model, args.encoder_rate, args.head_rate, args.embedding_rate,
+                           WARMUP_STEPS["checkpoint" if args.start else "base"])
     stream = mix.Stream(args.data, SEED)
     bf16 = has_bfloat16() if args.precision == "auto" else args.precision == "bfloat16"
     progress = {"steps": 0, "rows": 0, "tokens": 0, "seconds": 0.0, "chunks": 0, "drawn": {},
                 "batch": 0, "best": 0.0, "tokens_planned": args.tokens, "threads": args.threads,
-                "bf16": bf16, "embedding_rate": args.embedding_rate}
+                "bf16": bf16, "embedding_rate": args.embedding_rate,
+                "start_sha256": origin}
     last = args.work / "last.pt"
     if last.exists():
         saved = torch.load(last, map_location="cpu", weights_only=True)
@@ -199,8 +216,8 @@ def train(args, model, optimizer, stream, tokenizer, progress, judge, log) -> No
                 progress["batch"]:]:
             started = time.monotonic()
             batch = rows.collate(batch_rows, tokenizer.pad_token_id)
-            factor = rate_factor(progress["steps"], progress["tokens"] / args.tokens)
-            recent.append(step(model, optimizer, batch, factor, progress["bf16"]))
+            recent.append(step(model, optimizer, batch, progress["tokens"] / args.tokens,
+                               progress["steps"], progress["bf16"]))
             before = progress["tokens"]
             progress["steps"] += 1
             progress["batch"] += 1
@@ -242,6 +259,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="folder of *.jsonl.gz files")
     parser.add_argument("--work", type=Path, required=True, help="logs and checkpoints")
+    parser.add_argument("--start", type=Path, help="model.safetensors of an exported checkpoint to"
+                        " go on from; without it the base encoder and a fresh head")
     parser.add_argument("--tokens", type=int, default=TOKENS, help="tokens to train on")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--steps-max", type=int, default=10**9, help="stop early (measuring)")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Trains, calibrates, exports and measures models/starter with one command:
 #
-#   tools/train_starter/train.sh --data ../shared/datasets [--minutes 60] [--out models/starter]
+#   tools/train_starter/train.sh --data ../shared/datasets [--tokens 10500000] [--start FILE] [--out models/starter]
 #
 # Run it from anywhere; paths in arguments are relative to the repository root. Stop it at any
 # time: the next call goes on from the last save (every 10 minutes) under build/train_starter.
@@ -13,15 +13,17 @@ here=tools/train_starter
 venv=.venv/train
 work=build/train_starter
 data=""
-minutes=60
+tokens=10500000
+start=()
 out=models/starter
 while [ $# -gt 0 ]; do
   case "$1" in
     --data) data=$2; shift 2 ;;
-    --minutes) minutes=$2; shift 2 ;;
+    --tokens) tokens=$2; shift 2 ;;
+    --start) start=(--start "$2"); shift 2 ;;
     --out) out=$2; shift 2 ;;
     *) echo "train.sh: unknown argument $1;" \
-           "usage: train.sh --data FOLDER [--minutes N] [--out FOLDER]" >&2
+           "usage: train.sh --data FOLDER [--tokens N] [--start FILE] [--out FOLDER]" >&2
        exit 64 ;;
   esac
 done
@@ -45,11 +47,11 @@ export TOKENIZERS_PARALLELISM=false HF_HUB_OFFLINE=1
 
 python="$venv/bin/python"
 mkdir -p "$work"
-"$python" "$here/train.py" --data "$data" --work "$work" --minutes "$minutes"
-"$python" "$here/export.py" --weights "$work/last.pt" --out "$work/candidate"
+"$python" "$here/train.py" --data "$data" --work "$work" --tokens "$tokens" "${start[@]}"
+"$python" "$here/export.py" --weights "$work/best.pt" --out "$work/candidate"
 "$python" "$here/calibrate.py" --model "./$work/candidate" --data "$data" \
   --out "$work/temperatures.json"
-"$python" "$here/export.py" --weights "$work/last.pt" --temperatures "$work/temperatures.json" \
+"$python" "$here/export.py" --weights "$work/best.pt" --temperatures "$work/temperatures.json" \
   --out "$out"
 "$python" "$here/evaluate.py" --model "./$out" --data "$data" --out "$out/figures.json"
 "$python" "$here/card.py" --figures "$out/figures.json" --log "$work/log.jsonl" \
