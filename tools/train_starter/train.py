@@ -39,7 +39,7 @@ CHUNK_ROWS = 1024
 BATCH_TOKENS = 1024
 TOKENS = 10_500_000
 SAVE_SECONDS = 600
-EVALUATE_TOKENS = 500_000
+EVALUATE_TOKENS = 1_000_000
 # A step that took longer than this was paused from outside; the pause is not training time.
 STEP_SECONDS_MAX = 20.0
 # Rows with up to 77 options come in late, once markers mean something.
