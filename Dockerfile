@@ -12,7 +12,7 @@ FROM debian:12-slim
 # The libraries of "Needed at run time" in README.md, and certificates for `layard download`.
 RUN apt-get update \
   && apt-get install -y --no-install-recommends libcurl4 libsimdjson14 libssl3 libutf8proc2 \
-    libspdlog1.10 libprometheus-cpp-core1.0 zlib1g libzstd1 ca-certificates \
+    libspdlog1.10 libprometheus-cpp-core1.0 libyaml-cpp0.7 zlib1g libzstd1 ca-certificates \
   && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --user-group --home-dir /nonexistent --no-create-home \
     --shell /usr/sbin/nologin layard \

@@ -1,11 +1,14 @@
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "commands.h"
 #include "gateway/request_class.h"
 #include "gateway/route_eval.h"
+#include "gateway/route_explain.h"
 #include "input.h"
 #include "progress.h"
+#include "route_check.h"
 #include "table.h"
 
 namespace layard::cli {
@@ -29,45 +32,86 @@ struct EvalOptions {
   bool no_gate = false;
 };
 
-Result<RoutePolicy> read_policy(const std::string& path) {
-  if (path.empty()) return RoutePolicy::built_in();
+struct LoadedPolicy {
+  RoutePolicy policy;
+  std::string sha256;  // of the file; empty: built-in
+};
+
+Result<LoadedPolicy> read_policy(const std::string& path) {
+  if (path.empty()) return LoadedPolicy{RoutePolicy::built_in(), ""};
   LAYARD_ASSIGN(const std::string text, read_file(path, gateway::kPolicyBytesMax));
-  return RoutePolicy::parse(text, path);
+  LAYARD_ASSIGN(RoutePolicy policy, RoutePolicy::parse(text, path));
+  return LoadedPolicy{std::move(policy), gateway::policy_hash(text)};
+}
+
+std::string model_name(const Options& options, const RoutePolicy& policy) {
+  if (!options.model.empty()) return options.model;
+  return policy.checkpoint.empty() ? "starter" : policy.checkpoint;
 }
 
 Result<std::unique_ptr<Model>> open_model(const Globals& globals, const Options& options,
                                           const RoutePolicy& policy) {
-  std::string name = options.model;
-  if (name.empty()) name = policy.checkpoint.empty() ? "starter" : policy.checkpoint;
-  LAYARD_ASSIGN(const ModelOptions resolved, model_options(globals, name, "auto", "float32"));
+  LAYARD_ASSIGN(const ModelOptions resolved,
+                model_options(globals, model_name(options, policy), "auto", "float32"));
   return Model::open(resolved);
 }
 
-int run_route(const Globals& globals, const Options& options) {
+// One decision: what was asked about, and what came of it.
+struct Decision {
+  RoutePolicy policy;
+  std::string policy_sha256;
+  std::string text;
+  RequestClass found;
+  std::vector<std::string> candidates;
+};
+
+Result<Decision> decide(const Globals& globals, const Options& options) {
   if (options.state.empty()) {
-    return report({ErrorCode::kInvalidRequest,
-                   "--state is needed: the request's text, @FILE or - (or a subcommand: eval)"});
+    return Error{ErrorCode::kInvalidRequest,
+                 "--state is needed: the request's text, @FILE or - (or a subcommand: check, "
+                 "explain, eval)"};
   }
-  const auto policy = read_policy(options.policy);
-  if (!policy.ok()) return report(policy.error());
-  const auto text = read_value("--state", options.state);
-  if (!text.ok()) return report(text.error());
-  const auto model = open_model(globals, options, *policy);
-  if (!model.ok()) return report(model.error());
-  const auto classifier = RequestClassifier::open(*policy, **model);
-  if (!classifier.ok()) return report(classifier.error());
-  const auto found = classifier->classify(*text);
-  if (!found.ok()) return report(found.error());
-  const auto candidates = options.devices.empty() ? policy->devices() : options.devices;
-  const std::string device =
-      gateway::pick_device(*policy, found->name, found->confidence, candidates);
-  std::cout << printable(gateway::route_line(*found, device)) << "\n";
+  Decision out;
+  LAYARD_ASSIGN(LoadedPolicy loaded, read_policy(options.policy));
+  out.policy = std::move(loaded.policy);
+  out.policy_sha256 = std::move(loaded.sha256);
+  LAYARD_ASSIGN(out.text, read_value("--state", options.state));
+  LAYARD_ASSIGN(const std::unique_ptr<Model> model, open_model(globals, options, out.policy));
+  LAYARD_ASSIGN(const RequestClassifier classifier, RequestClassifier::open(out.policy, *model));
+  LAYARD_ASSIGN(out.found, classifier.classify(out.text));
+  out.candidates = options.devices.empty() ? out.policy.devices() : options.devices;
+  return out;
+}
+
+int run_route(const Globals& globals, const Options& options) {
+  const auto decision = decide(globals, options);
+  if (!decision.ok()) return report(decision.error());
+  const std::string device = gateway::pick_device(decision->policy, decision->found.name,
+                                                  decision->found.confidence, decision->candidates);
+  std::cout << printable(gateway::route_line(decision->found, device)) << "\n";
+  return kExitOk;
+}
+
+int run_explain(const Globals& globals, const Options& options, const std::string& format) {
+  const auto decision = decide(globals, options);
+  if (!decision.ok()) return report(decision.error());
+  const gateway::ExplainSource source{options.policy.empty() ? "built-in" : options.policy,
+                                      decision->policy_sha256,
+                                      model_name(options, decision->policy), seconds_since_1970()};
+  const auto explained = gateway::explain_route(decision->policy, decision->text, decision->found,
+                                                decision->candidates, source);
+  if (format == "json") {
+    std::cout << gateway::explanation_json(explained) << "\n";
+  } else {
+    print_lines(gateway::print_explanation(explained));
+  }
   return kExitOk;
 }
 
 Result<gateway::RouteEvaluation> evaluate(const Globals& globals, const Options& options,
                                           const EvalOptions& eval) {
-  LAYARD_ASSIGN(RoutePolicy policy, read_policy(options.policy));
+  LAYARD_ASSIGN(LoadedPolicy loaded, read_policy(options.policy));
+  RoutePolicy& policy = loaded.policy;
   if (eval.no_gate) policy.remove_gate();
   LAYARD_ASSIGN(const std::string text, read_file(eval.cases, gateway::kCasesBytesMax));
   auto cases = gateway::parse_route_cases(text, policy.classes());
@@ -127,6 +171,30 @@ void add_eval(CLI::App& route, const Globals& globals, Run& run) {
   });
 }
 
+void add_decision(CLI::App& command, Options& options) {
+  add_policy(command, options);
+  command.add_option("--state", options.state, "The request's text, @FILE or -")
+      ->type_name(kValueType);
+  command
+      .add_option("--devices", options.devices,
+                  "Devices that are there (default: all that the policy names)")
+      ->delimiter(',');
+}
+
+void add_explain(CLI::App& route, const Globals& globals, Run& run) {
+  CLI::App* command = route.add_subcommand(
+      "explain", "Every step of the decision: gate, question, answer, threshold, row, devices");
+  auto options = std::make_shared<Options>();
+  auto format = std::make_shared<std::string>("text");
+  add_decision(*command, *options);
+  command->add_option("--format", *format, "Lines for people, or JSON")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  command->callback([&globals, &run, options, format] {
+    run = [&globals, options, format] { return run_explain(globals, *options, *format); };
+  });
+}
+
 }  // namespace
 
 void add_route(CLI::App& app, const Globals& globals, Run& run) {
@@ -136,22 +204,20 @@ void add_route(CLI::App& app, const Globals& globals, Run& run) {
       "Examples:\n"
       "  layard route --state 'Write a Rust function that sums a slice.'\n"
       "  layard route --policy route-policy.json --state @request.txt\n"
+      "  layard route check route-policy.yaml\n"
+      "  layard route explain --state 'What is 2 + 2?'\n"
       "  layard route eval --cases cases.jsonl --min-accuracy 90");
   command->require_subcommand(0, 1);
   auto options = std::make_shared<Options>();
-  add_policy(*command, *options);
-  command->add_option("--state", options->state, "The request's text, @FILE or -")
-      ->type_name(kValueType);
-  command
-      ->add_option("--devices", options->devices,
-                   "Devices that are there (default: all that the policy names)")
-      ->delimiter(',');
+  add_decision(*command, *options);
   command->add_flag_callback(
       "--classify", [] {}, "Accepted for scripts of the 1bit router: it is what is done");
   command->callback([&globals, &run, options, command] {
     if (!command->get_subcommands().empty()) return;  // its own work stands in `run`
     run = [&globals, options] { return run_route(globals, *options); };
   });
+  add_route_check(*command, run);
+  add_explain(*command, globals, run);
   add_eval(*command, globals, run);
 }
 

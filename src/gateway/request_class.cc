@@ -38,6 +38,10 @@ std::string question_json(const RoutePolicy& policy) {
 
 }  // namespace
 
+std::size_t gate_size(const SizeGate& gate, std::string_view text) {
+  return gate.unit == GateUnit::kBytes ? text.size() : base::count_code_points(text);
+}
+
 Result<RequestClassifier> RequestClassifier::open(const RoutePolicy& policy, Model& model) {
   RequestClassifier classifier(policy, model);
   LAYARD_ASSIGN(classifier.question_, parse_questions(question_json(policy), {}));
@@ -49,9 +53,7 @@ Result<RequestClassifier> RequestClassifier::open(const RoutePolicy& policy, Mod
 std::optional<RequestClass> RequestClassifier::by_size(std::string_view text) const {
   if (!policy_->size_gate.has_value()) return std::nullopt;
   const SizeGate& gate = *policy_->size_gate;
-  const std::size_t size =
-      gate.unit == GateUnit::kBytes ? text.size() : base::count_code_points(text);
-  if (std::cmp_less(size, gate.min)) return std::nullopt;
+  if (std::cmp_less(gate_size(gate, text), gate.min)) return std::nullopt;
   return RequestClass{gate.class_name, 1, {{gate.class_name, 1}}, true};
 }
 
@@ -96,6 +98,10 @@ Result<RequestClass> RequestClassifier::read(const Prediction& prediction) const
   found.confidence =
       policy_->gate_on == GateOn::kConfidence ? answer.confidence : answer.answer_confidence;
   found.probabilities = answer.probabilities;
+  found.entropy_confidence = answer.confidence;
+  found.answer_confidence = answer.answer_confidence;
+  found.state_tokens = prediction.answers.usage.state_tokens;
+  found.state_tokens_dropped = prediction.answers.usage.state_tokens_dropped;
   return found;
 }
 

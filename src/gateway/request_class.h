@@ -1,6 +1,7 @@
 /// What kind of request a text is: by its size, or by asking a model.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,7 +19,16 @@ struct RequestClass {
   double confidence = 0;
   std::vector<LabelProbability> probabilities;  ///< in the order of the options
   bool by_size = false;
+  /// Both confidences of the answer: 1 - H(p)/log(k), and the largest probability.
+  double entropy_confidence = 1;
+  double answer_confidence = 1;
+  /// Of the text, where the model was asked: what it has, and what of that was not read.
+  std::int64_t state_tokens = 0;
+  std::int64_t state_tokens_dropped = 0;
 };
+
+/// The size of `text` in the gate's unit. REQUIRES: valid UTF-8.
+std::size_t gate_size(const SizeGate& gate, std::string_view text);
 
 /// Asks `model` the policy's question. Thread-safety: that of the model.
 class RequestClassifier {

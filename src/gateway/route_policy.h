@@ -1,7 +1,11 @@
 /// Which device serves which kind of request: the policy file of `layard route`.
 ///
-/// A file of the 1bit router is valid as it is. Source: 1bit-MONSTER/engine `laya/policy.cpp`
-/// (rules, texts of errors, pick); departs: the size gate counts characters, not bytes.
+/// A file has one of two forms. Without `version` it is a file of the 1bit router and valid as it
+/// is: members it does not know are passed over. With `version` 1 every member is checked, and the
+/// gateway's settings, the devices and the evidence of rows are read too. docs/policy.schema.json
+/// describes both.
+/// Source: 1bit-MONSTER/engine `laya/policy.cpp` (rules of files without version, texts of their
+/// errors, pick); departs: the size gate counts characters, not bytes.
 /// Thread-safety: values are plain; the functions are pure.
 #pragma once
 
@@ -12,13 +16,14 @@
 #include <string_view>
 #include <vector>
 
+#include "gateway/policy_text.h"
 #include "layard/error.h"
 
 namespace layard::gateway {
 
-/// Bytes a policy file may have.
-inline constexpr std::size_t kPolicyBytesMax = std::size_t{1} << 20;
-/// Classes, options and devices a policy may have, each.
+/// The version of the file's form that is read.
+inline constexpr int kPolicyVersion = 1;
+/// Classes, options, devices and evidence a policy may have, each.
 inline constexpr std::size_t kPolicyEntriesMax = 256;
 
 enum class GateUnit : std::uint8_t { kChars, kBytes };
@@ -52,12 +57,63 @@ struct PolicyRow {
   std::string device;
   std::vector<std::string> alternates;
   std::string why;
+  std::string evidence = {};  ///< the name of a PolicyEvidence; empty: none
+};
+
+/// When the gateway asks the model.
+enum class DecideWhen : std::uint8_t {
+  kAlways,
+  kUseful,  ///< only where the answer could change the device
+  kShadow,  ///< after the reply, for the log
+};
+
+/// How the gateway decides. `layard route` always asks, and waits.
+struct DecideRule {
+  DecideWhen when = DecideWhen::kAlways;
+  std::int64_t timeout_ms = 0;  ///< then the default device; 0: none
+  std::int64_t max_chars = 0;   ///< of a text, for the model; 0: what the model reads
+};
+
+/// How long the gateway keeps a conversation's class.
+struct StickyRule {
+  std::int64_t ttl_s = 86400;
+  std::int64_t max_entries = 65536;
+  std::vector<std::string> headers;  ///< that name a conversation, the first present one counts
+};
+
+/// A server behind the gateway.
+struct PolicyDevice {
+  std::string name;
+  std::string url;    ///< may be empty: a device that only has a name
+  std::string model;  ///< the server's name of its model; empty: the request's
+  std::vector<std::string> capabilities;
+  std::int64_t connect_ms = 1000;
+  std::int64_t first_byte_ms = 0;  ///< 0: no limit
+  std::int64_t idle_ms = 600000;   ///< 0: no limit
+  std::int64_t queue_max = 0;      ///< requests that may wait; 0: no limit
+};
+
+/// What was measured for a row: requests of its class on its device against a baseline.
+struct PolicyEvidence {
+  std::string name;
+  std::string profile;       ///< of the machine; may be empty
+  std::string model_sha256;  ///< may be empty
+  std::string class_name;    ///< may be empty: any
+  std::string device;        ///< may be empty: any
+  std::int64_t n = 0;        ///< requests
+  std::string baseline;      ///< the other device
+  double gain_ms = 0;        ///< of a request, mean; negative: slower
+  double low_ms = 0;         ///< 95 % interval of it
+  double high_ms = 0;
+  std::string file;  ///< where the measurements are; may be empty
+  std::string date;  ///< YYYY-MM-DD
 };
 
 /// Which of the answer's two confidences is held against min_confidence and shown.
 enum class GateOn : std::uint8_t { kConfidence, kAnswerConfidence };
 
 struct RoutePolicy {
+  int version = 0;            ///< 0: a file of the 1bit router
   double min_confidence = 0;  ///< 0 to 1, inclusive
   GateOn gate_on = GateOn::kConfidence;
   std::string default_device;
@@ -68,20 +124,27 @@ struct RoutePolicy {
   /// The model that is asked; empty: the caller's choice.
   std::string checkpoint;
   std::vector<PolicyRow> rows;
+  DecideRule decide;
+  StickyRule sticky;
+  std::vector<PolicyDevice> servers;
+  std::vector<PolicyEvidence> evidence;
 
   /// The seed's policy: its question and gate, every class on `vulkan`, threshold 0.16.
   static const RoutePolicy& built_in();
 
-  /// Reads a policy. Members it does not know are passed over, as the 1bit router does. Without
-  /// `size_gate` it has the 1bit router's, in characters; with null or false none. Without
-  /// `question` it has the built-in one. Errors: kInvalidRequest; the text begins with
-  /// `route policy: ` and ends with ` in SOURCE`.
-  static Result<RoutePolicy> parse(std::string_view json, const std::string& source);
+  /// Reads a policy, JSON or YAML (policy_text.h); `source` is the file's name. Without `size_gate`
+  /// it has the 1bit router's, in characters; with null or false none. Without `question` it has
+  /// the built-in one. Errors: kInvalidRequest; the text begins with `route policy: `, has the
+  /// first error of check_policy, and ends with ` in SOURCE`.
+  static Result<RoutePolicy> parse(std::string_view text, const std::string& source);
 
+  /// Takes the gate's class out of the options; its description stays with the gate.
+  void take_gate_class();
   /// Turns the gate off: its class becomes the last option, and the model is asked about all texts.
   void remove_gate();
 
   const PolicyRow* row(std::string_view class_name) const;
+  const PolicyEvidence* find_evidence(std::string_view name) const;
   /// Every class there is: the options, then the gate's.
   std::vector<std::string> classes() const;
   /// Every device there is, each once: rows' devices and alternates, then the default.
@@ -91,9 +154,24 @@ struct RoutePolicy {
 /// `a, b, c`, for messages.
 std::string listed(const std::vector<std::string>& names);
 
+/// Whether a class's row decided, and if not, why.
+enum class RowUse : std::uint8_t { kUsed, kBelowThreshold, kNoRow, kDeviceAbsent };
+/// What named the device.
+enum class DeviceRule : std::uint8_t { kRow, kAlternate, kDefault, kFirstCandidate, kNone };
+
+struct DeviceChoice {
+  std::string device;  ///< empty only without candidates
+  RowUse row = RowUse::kUsed;
+  DeviceRule rule = DeviceRule::kNone;
+};
+
 /// The device for a request of `class_name`: its row's, when `confidence` reaches min_confidence
-/// and the device is a candidate; else the default one, if it is a candidate; else the first
-/// candidate. Empty only without candidates.
+/// and the device is a candidate; in a file with `version` else the first of the row's alternates
+/// that is one; else the default one, if it is a candidate; else the first candidate.
+DeviceChoice choose_device(const RoutePolicy& policy, std::string_view class_name,
+                           double confidence, std::span<const std::string> candidates);
+
+/// The same without the reasons.
 std::string pick_device(const RoutePolicy& policy, std::string_view class_name, double confidence,
                         std::span<const std::string> candidates);
 

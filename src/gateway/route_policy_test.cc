@@ -78,7 +78,8 @@ void check_refused(std::string_view json, const std::string& part) {
 }
 
 TEST(RoutePolicy, Refusals) {
-  check_refused("", "line 1");
+  check_refused("", "the file is empty");
+  check_refused("{", "line 1");
   check_refused("[]", "must be an object");
   check_refused("{}", "needs a \"classes\" object");
   check_refused(R"({"classes": []})", "needs a \"classes\" object");
@@ -94,13 +95,34 @@ TEST(RoutePolicy, Refusals) {
   check_refused(R"({"classes": {}, "default": 1})", "default");
   check_refused(R"({"classes": {}, "gate_on": "luck"})", "gate_on");
   check_refused(R"({"classes": {}, "size_gate": 1024})", "size_gate");
-  check_refused(R"({"classes": {}, "size_gate": {"min": 0}})", "size_gate.min");
-  check_refused(R"({"classes": {}, "size_gate": {"unit": "tokens"}})", "size_gate.unit");
-  check_refused(R"({"classes": {}, "size_gate": {"scope": "last"}})", "size_gate.scope");
+  check_refused(R"({"classes": {}, "size_gate": {"min": 0}})", "/size_gate/min");
+  check_refused(R"({"classes": {}, "size_gate": {"unit": "tokens"}})", "/size_gate/unit");
+  check_refused(R"({"classes": {}, "size_gate": {"scope": "last"}})", "/size_gate/scope");
   check_refused(R"({"classes": {}, "question": "?"})", "question");
-  check_refused(R"({"classes": {}, "question": {"options": {"a": "b"}}})", "question.options");
+  check_refused(R"({"classes": {}, "question": {"options": {"a": "b"}}})", "/question/options");
   check_refused(R"({"classes": {}, "question": {"options": {"a": "b", "c": 1}}})", "option \"c\"");
   check_refused(std::string(200, '['), "route policy");
+}
+
+// One message: the first error with its place, and how many more there are.
+TEST(RoutePolicy, TheFirstOfManyErrors) {
+  const auto policy =
+      RoutePolicy::parse("{\"classes\": {},\n \"default\": 1, \"gate_on\": 2}", "p");
+  ASSERT_FALSE(policy.ok());
+  EXPECT_EQ(policy.error().message,
+            "route policy: \"default\" must be a text, found 1; put it in quotes (/default) at "
+            "line 2, column 13, and 1 more (layard route check) in p");
+}
+
+// What was good once stays usable: only `route check` knows the day.
+TEST(RoutePolicy, OldEvidenceIsNoReasonNotToStart) {
+  const auto policy = RoutePolicy::parse(R"({"version": 1, "default": "a",
+    "classes": {"code": {"device": "b", "evidence": "e"}},
+    "evidence": {"e": {"n": 24, "baseline": "a", "gain_ms": 310, "ci95_ms": [220, 400],
+                       "date": "1999-01-01"}}})",
+                                         "p");
+  ASSERT_TRUE(policy.ok()) << policy.error().message;
+  EXPECT_EQ(policy->version, 1);
 }
 
 // Without the gate its class is asked about in the words the policy has for it.
@@ -132,6 +154,29 @@ TEST(RoutePolicy, Pick) {
   check("prose", 1, {"rocm", "hrx"}, "hrx");         // no row
   check("prose", 1, {"zinc", "npu"}, "zinc");        // nor the default
   check("prose", 1, {}, "");
+}
+
+TEST(RoutePolicy, PickSaysWhy) {
+  const auto check = [](const RoutePolicy& policy, std::string_view name, double confidence,
+                        const Names& candidates, RowUse row, DeviceRule rule) {
+    const DeviceChoice choice = choose_device(policy, name, confidence, candidates);
+    EXPECT_EQ(choice.row, row) << name << confidence;
+    EXPECT_EQ(choice.rule, rule) << name << confidence;
+  };
+  const RoutePolicy policy = parsed(kFile);
+  check(policy, "long_doc", 1, {"rocm"}, RowUse::kUsed, DeviceRule::kRow);
+  check(policy, "long_doc", 0.1, {"rocm", "hrx"}, RowUse::kBelowThreshold, DeviceRule::kDefault);
+  check(policy, "long_doc", 1, {"cpu", "hrx"}, RowUse::kDeviceAbsent, DeviceRule::kDefault);
+  check(policy, "prose", 1, {"rocm"}, RowUse::kNoRow, DeviceRule::kFirstCandidate);
+  check(policy, "prose", 1, {}, RowUse::kNoRow, DeviceRule::kNone);
+  // The router whose files have no version knows no alternates.
+  RoutePolicy versioned = policy;
+  versioned.version = 1;
+  check(versioned, "long_doc", 1, {"cpu", "hrx"}, RowUse::kDeviceAbsent, DeviceRule::kAlternate);
+  EXPECT_EQ(pick_device(versioned, "long_doc", 1, Names{"cpu", "zinc"}), "cpu");
+  EXPECT_EQ(pick_device(policy, "long_doc", 1, Names{"cpu", "zinc"}), "cpu");  // as the first
+  EXPECT_EQ(pick_device(policy, "long_doc", 1, Names{"zinc", "cpu"}), "zinc");
+  EXPECT_EQ(pick_device(versioned, "long_doc", 1, Names{"zinc", "cpu"}), "cpu");
 }
 
 }  // namespace

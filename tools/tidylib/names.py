@@ -19,10 +19,14 @@ CONSTANT = re.compile(
 PASCAL = re.compile(r"^[A-Z][A-Za-z0-9]*$")
 SNAKE = re.compile(r"^~?[a-z_][a-z0-9_]*$")
 K_PASCAL = re.compile(r"^k[A-Z0-9]\w*$")
-# Names that other libraries chose: test fixtures, the fuzzer's and the standard's entry points.
+# Names that other libraries chose: test fixtures, the fuzzer's and the standard's entry points,
+# handlers.
 FOREIGN_FUNCTIONS = {
     "SetUp", "TearDown", "SetUpTestSuite", "TearDownTestSuite", "LLVMFuzzerTestOneInput",
     "LLVMFuzzerCustomMutator", "LLVMFuzzerInitialize", "PrintTo", "INSTANTIATE_TEST_SUITE_P",
+    # of yaml-cpp's event handler
+    "OnDocumentStart", "OnDocumentEnd", "OnNull", "OnAlias", "OnAnchor", "OnScalar",
+    "OnSequenceStart", "OnSequenceEnd", "OnMapStart", "OnMapEnd",
 }
 MACRO_PREFIX = "LAYARD_"
 C_HEADER = "include/layard/c.h"
