@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 namespace layard::gateway {
 namespace {
 
@@ -62,6 +65,20 @@ TEST(PolicyText, BothFormsGiveTheSameValues) {
             write_json(yaml->root, base::JsonStyle::kCompact));
   EXPECT_EQ(yaml->node().member("b").member("no").places->value.line, 5U);
   EXPECT_EQ(yaml->node().member("b").member("no").places->value.column, 7U);
+}
+
+std::string example(const std::string& name) {
+  std::ifstream file(LAYARD_SOURCE_DIR "/docs/examples/" + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(PolicyText, BothExamplesAreOne) {
+  PolicyFindings findings;
+  const auto json = read_policy_text(example("policy.json"), "policy.json", findings);
+  const auto yaml = read_policy_text(example("policy.yaml"), "policy.yaml", findings);
+  ASSERT_TRUE(json.has_value() && yaml.has_value()) << findings.all().at(0).sentence();
+  EXPECT_EQ(write_json(json->root, base::JsonStyle::kIndent1),
+            write_json(yaml->root, base::JsonStyle::kIndent1));
 }
 
 TEST(PolicyText, RepeatedNamesOfJsonAreKept) {

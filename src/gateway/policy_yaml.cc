@@ -130,7 +130,8 @@ class Builder final : public YAML::EventHandler {
     if (failed_) return;
     failed_ = true;
     fault_.kind = PolicyFaultKind::kSyntax;
-    fault_.pointer = open_.empty() ? std::string() : open_.back().pointer;
+    // Of the value that was to come next, or of the map whose member has no name yet.
+    fault_.pointer = wants_name() ? open_.back().pointer : child_pointer();
     fault_.place = place(mark);
     fault_.what = "not a policy's YAML: " + std::move(what);
     fault_.fix = std::move(fix);

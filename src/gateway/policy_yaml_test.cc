@@ -68,6 +68,16 @@ TEST(PolicyYaml, WhatMultipliesOrSurprisesIsRefused) {
   check_refused("# nothing\n", "empty", 0, 0);
 }
 
+TEST(PolicyYaml, FaultsHaveAPointer) {
+  for (const auto& [yaml, pointer] :
+       {std::pair{"a: {b: [1, 010]}", "/a/b/1"}, std::pair{"a: {b: 1, b: 2}", "/a"},
+        std::pair{"~: 1", ""}, std::pair{"010", ""}, std::pair{"a/b: !!x 1", "/a~1b"}}) {
+    PolicyFindings findings;
+    EXPECT_FALSE(read_policy_yaml(yaml, findings).has_value());
+    EXPECT_EQ(findings.all().at(0).pointer, pointer) << yaml;
+  }
+}
+
 TEST(PolicyYaml, FaultsOfFormHaveAPlace) {
   check_refused("a: [1, 2\nb: 3\n", "not a policy's YAML", 2, 2);
   check_refused("a: b: c\n", "not a policy's YAML", 1, 5);
