@@ -61,7 +61,13 @@ std::string age_text(const RoutePolicy& policy, const PolicyRow& row, std::int64
 
 using Row = std::vector<std::string>;
 
-std::string table_text(const std::vector<Row>& rows) {
+std::string table_text(std::vector<Row> rows) {
+  for (Row& row : rows) {
+    for (std::string& cell : row) {
+      std::ranges::replace_if(
+          cell, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+    }
+  }
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
@@ -173,7 +179,7 @@ std::string policy_table(const PolicyCheck& check, const std::string& file, std:
     }
   }
   return file + ": ok, " + version_text(policy) + ", default " + policy.default_device +
-         ", threshold " + threshold_text(policy) + "\n" + table_text(rows);
+         ", threshold " + threshold_text(policy) + "\n" + table_text(std::move(rows));
 }
 
 std::string policy_check_json(const PolicyCheck& check, const std::string& file, bool strict,

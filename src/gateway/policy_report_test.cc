@@ -14,7 +14,7 @@ PolicyCheck checked(std::string_view text) {
 }
 
 constexpr const char* kFile = R"({"version": 1, "default": "a", "min_confidence": 0.16,
- "classes": {"code": {"device": "a", "why": "decodes fastest"},
+ "classes": {"code": {"device": "a", "why": "decodes\nfastest"},
   "short": {"device": "b", "evidence": "e1"}},
  "evidence": {"e1": {"n": 24, "baseline": "a", "gain_ms": 310, "ci95_ms": [220, 400],
   "date": "2026-09-28"}}})";

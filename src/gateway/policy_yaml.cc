@@ -132,7 +132,8 @@ class Builder final : public YAML::EventHandler {
     fault_.kind = PolicyFaultKind::kSyntax;
     // Of the value that was to come next, or of the map whose member has no name yet.
     fault_.pointer = wants_name() ? open_.back().pointer : child_pointer();
-    fault_.place = place(mark);
+    // Counted anew: the parser may point back to before what it has told of.
+    if (mark.pos >= 0) fault_.place = PlaceCounter(text_).at(static_cast<std::size_t>(mark.pos));
     fault_.what = "not a policy's YAML: " + std::move(what);
     fault_.fix = std::move(fix);
   }
@@ -236,7 +237,9 @@ class Builder final : public YAML::EventHandler {
             JsonValue value) {
     if (!accept(mark, tag, anchor)) return;
     if (wants_name()) {
-      fail(mark, "a name is a list or a map", "a name is a text");
+      // The parser also takes a bracket that is never closed for the begin of a name.
+      fail(mark, "a list or a map where a name should be, or a bracket that is never closed",
+           "a name is a text; close [ and {");
     } else if (open_.size() >= kPolicyDepthMax) {
       fail(mark, "nested deeper than " + std::to_string(kPolicyDepthMax) + " levels",
            "no policy needs that");

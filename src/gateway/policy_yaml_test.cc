@@ -37,6 +37,13 @@ TEST(PolicyYaml, ScalarsMeanWhatEveryReaderSees) {
         R"(["2026-09-28", "1.2.3", "12ab", "1e", "-", "a:b", "...x"])");
 }
 
+// JSON is YAML: with and without blanks.
+TEST(PolicyYaml, JsonIsReadToo) {
+  check(R"({"a":1,"b":[[1],{"c":true}],"d":{"e":"f"}})",
+        R"({"a": 1, "b": [[1], {"c": true}], "d": {"e": "f"}})");
+  check("{\n \"a\": [\n  1,\n  {}\n ]\n}\n", R"({"a": [1, {}]})");
+}
+
 TEST(PolicyYaml, NamesAreTexts) {
   check("no: 1\nyes: 2\non: 3\n1: 4\ntrue: 5\n0x10: 6\n'null': 7\n? a\n: 8\n",
         R"({"no": 1, "yes": 2, "on": 3, "1": 4, "true": 5, "0x10": 6, "null": 7, "a": 8})");
@@ -62,7 +69,8 @@ TEST(PolicyYaml, WhatMultipliesOrSurprisesIsRefused) {
   check_refused("a: 1\n'a': 2\n", "again", 2, 1);
   check_refused("~: 1\n", "null or missing", 1, 1);
   check_refused("a: {: 1}\n", "null or missing", 1, 5);
-  check_refused("{[a]: 1}\n", "list or a map", 1, 2);
+  check_refused("{[a]: 1}\n", "a list or a map where a name should be", 1, 2);
+  check_refused("a: [\n  [1,\n  2\nb: 1\n", "a bracket that is never closed", 2, 3);
   check_refused("a: 1\n---\nb: 2\n", "second document", 0, 0);
   check_refused("", "empty", 0, 0);
   check_refused("# nothing\n", "empty", 0, 0);

@@ -319,7 +319,8 @@ def route_explain_tells_every_step(world):
                   "question    What kind of answer does this request need?",
                   "prose  several paragraphs of explanation, writing, advice or a story",
                   "confidence, 1 - H(p)/log(k)", "threshold   0.16, reached",
-                  "row         code -> vulkan", "evidence    none, and the default device needs none",
+                  "row         code -> vulkan",
+                  "evidence    none, and the default device needs none",
                   "vulkan  picked: the row of code names it", "whatever the answer"):
         check(words in told, f"{words!r}\n{told}")
     data = json.loads(explained(world, "--state", text, "--format", "json"))
