@@ -275,9 +275,63 @@ def mutated(policy, seed):
     return policy
 
 
+HOSTILE = [None, True, False, 0, 1, -1, 0.5, 1.0, 2, 1e12, "", "a", "a b", "é", "-a", [], {},
+           [1, 2], [1], [1, 2, 3], ["a"], ["a b", 1], ["x"] * 17, ["x"] * 257, "x" * 64, "x" * 65,
+           "y" * 4096, "y" * 4097, "2026-01-01", "26-1-1", "http://h:1/p", "ftp://h", "f" * 64]
+# The ends of every number that is bounded; all of them whole but the last two.
+BOUNDS = {("size_gate", "min"): (1, 10**9), ("decide", "timeout_ms"): (1, 600000),
+          ("decide", "max_chars"): (1, 2**20), ("sticky", "ttl_s"): (1, 31536000),
+          ("sticky", "max_entries"): (1, 2**20), ("devices", "gpu0", "connect_ms"): (1, 600000),
+          ("devices", "gpu0", "first_byte_ms"): (0, 86400000),
+          ("devices", "gpu0", "idle_ms"): (0, 86400000),
+          ("devices", "gpu0", "queue_max"): (0, 100000),
+          ("evidence", "long-2026-11", "n"): (1, 10**9), ("min_confidence",): (0, 1),
+          ("evidence", "long-2026-11", "gain_ms"): (-10**9, 10**9)}
+
+
+def with_leaves(value, leaf):
+    """Every value that is no object, except the version, is another."""
+    if not isinstance(value, dict):
+        return leaf
+    return {key: part if key == "version" else with_leaves(part, leaf)
+            for key, part in value.items()}
+
+
+def each_changed(policy):
+    """The policy without each of its members in turn, and with each of its objects as no object."""
+    def walk(value, path):
+        for key, part in value.items():
+            yield path + [key], isinstance(part, dict)
+            if isinstance(part, dict):
+                yield from walk(part, path + [key])
+
+    for path, is_object in walk(policy, []):
+        for replace in ([None, True, [], "a"] if is_object else []) + ["gone"]:
+            changed = copy.deepcopy(policy)
+            owner = changed
+            for key in path[:-1]:
+                owner = owner[key]
+            if replace == "gone":
+                del owner[path[-1]]
+            else:
+                owner[path[-1]] = replace
+            yield changed
+
+
+def at_bounds(policy, end, step):
+    """Every bounded number at one of its ends, or a step from there."""
+    policy = copy.deepcopy(policy)
+    for path, ends in BOUNDS.items():
+        owner = policy
+        for key in path[:-1]:
+            owner = owner[key]
+        owner[path[-1]] = ends[end] + step
+    return policy
+
+
 @case
 def route_check_and_schema_agree(world):
-    """The published schema, and the program: equal about structure, file by file."""
+    """The published schema, and the program: equal about structure, place by place."""
     printed = world.run("route", "check", "--schema")
     check_equal(printed.stdout, (world.source / "docs/policy.schema.json").read_text("utf-8"),
                 "--schema prints the published file")
@@ -293,9 +347,16 @@ def route_check_and_schema_agree(world):
     world.write("files/onebit-more.json", with_all)
     for version in (2, "1", None, True, 1.0, 1.5, []):
         world.write(f"files/version-{version}.json", full | {"version": version})
-    for seed in range(90):
+    for number, leaf in enumerate(HOSTILE):
+        world.write(f"files/full-leaves-{number}.json", with_leaves(full, leaf))
+        world.write(f"files/onebit-leaves-{number}.json", with_leaves(with_all, leaf))
+    for end, step in ((0, -1), (0, 0), (1, 0), (1, 1)):
+        world.write(f"files/bounds-{end}-{step}.json", at_bounds(full, end, step))
+    for number, changed in enumerate(each_changed(full)):
+        world.write(f"files/changed-{number}.json", changed)
+    for seed in range(30):
         world.write(f"files/full-{seed}.json", mutated(full, seed))
-    for seed in range(40):
+    for seed in range(20):
         world.write(f"files/onebit-{seed}.json", mutated(with_all, seed))
     good = run_client(world, "policy_schema.py", world.binary,
                       world.source / "docs/policy.schema.json", files, limit_s=120)
