@@ -158,8 +158,12 @@ class Reader {
     out.scope = GateScope::kFirstUser;
     fields_.unknown(gate, {"min", "unit", "scope", "class"}, strict_);
     fields_.whole(gate, "min", 1, kGateMax, out.min);
-    if (const auto unit = fields_.word(gate, "unit", {"chars", "bytes"})) {
-      out.unit = static_cast<GateUnit>(*unit);
+    const PolicyNode unit = gate.member("unit");
+    if (unit.present() && unit.value->is_string() && unit.value->text() == "tokens") {
+      fields_.error(unit, "\"unit\" must be \"chars\" or \"bytes\"",
+                    "tokens are not counted in this version");
+    } else if (const auto word = fields_.word(gate, "unit", {"chars", "bytes"})) {
+      out.unit = static_cast<GateUnit>(*word);
     }
     if (const auto scope = fields_.word(gate, "scope", {"first_user", "head", "all"})) {
       out.scope = static_cast<GateScope>(*scope);

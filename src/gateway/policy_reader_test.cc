@@ -55,6 +55,12 @@ TEST(PolicyReader, WordsOfErrors) {
   check("\"size_gate\": true",
         "error \"size_gate\" must be an object, null or false, found true; write {\"min\": 1024}, "
         "or false for none (/size_gate)\n");
+  check(
+      "\"size_gate\": {\"unit\": \"tokens\"}",
+      "error \"unit\" must be \"chars\" or \"bytes\", found \"tokens\"; tokens are not counted in "
+      "this version (/size_gate/unit)\n");
+  check("\"size_gate\": {\"unit\": \"token\"}",
+        "error \"unit\" must be \"chars\" or \"bytes\", found \"token\" (/size_gate/unit)\n");
   check("\"question\": []",
         "error \"question\" must be an object, found []; write {\"instructions\": \"...\", "
         "\"options\": {...}} (/question)\n");

@@ -297,6 +297,13 @@ def with_leaves(value, leaf):
             for key, part in value.items()}
 
 
+def with_own(value):
+    """Every object has a member of the author's own, even where its names are classes."""
+    if not isinstance(value, dict):
+        return value
+    return {key: with_own(part) for key, part in value.items()} | {"x-own": 1}
+
+
 def each_changed(policy):
     """The policy without each of its members in turn, and with each of its objects as no object."""
     def walk(value, path):
@@ -352,6 +359,7 @@ def route_check_and_schema_agree(world):
         world.write(f"files/onebit-leaves-{number}.json", with_leaves(with_all, leaf))
     for end, step in ((0, -1), (0, 0), (1, 0), (1, 1)):
         world.write(f"files/bounds-{end}-{step}.json", at_bounds(full, end, step))
+    world.write("files/own.json", with_own(full))
     for number, changed in enumerate(each_changed(full)):
         world.write(f"files/changed-{number}.json", changed)
     for seed in range(30):
