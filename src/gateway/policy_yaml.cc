@@ -95,10 +95,6 @@ class Builder final : public YAML::EventHandler {
     fail(mark, "an alias (*name) is not taken here", "write the value out");
   }
 
-  void OnAnchor(const YAML::Mark& mark, const std::string&) override {
-    fail(mark, "an anchor (&name) is not taken here", "write the value out where it is used");
-  }
-
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     if (!accept(mark, tag, anchor)) return;
@@ -185,7 +181,7 @@ class Builder final : public YAML::EventHandler {
   bool accept(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor) {
     if (failed_) return false;
     if (anchor != YAML::NullAnchor) {
-      OnAnchor(mark, "");
+      fail(mark, "an anchor (&name) is not taken here", "write the value out where it is used");
     } else if (!tag.empty() && tag != "?" && tag != "!") {
       fail(mark, "a tag (!name) is not taken here", "remove it; a text stands in quotes");
     } else if (++nodes_ > kPolicyNodesMax) {

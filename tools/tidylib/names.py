@@ -25,7 +25,7 @@ FOREIGN_FUNCTIONS = {
     "SetUp", "TearDown", "SetUpTestSuite", "TearDownTestSuite", "LLVMFuzzerTestOneInput",
     "LLVMFuzzerCustomMutator", "LLVMFuzzerInitialize", "PrintTo", "INSTANTIATE_TEST_SUITE_P",
     # of yaml-cpp's event handler
-    "OnDocumentStart", "OnDocumentEnd", "OnNull", "OnAlias", "OnAnchor", "OnScalar",
+    "OnDocumentStart", "OnDocumentEnd", "OnNull", "OnAlias", "OnScalar",
     "OnSequenceStart", "OnSequenceEnd", "OnMapStart", "OnMapEnd",
 }
 MACRO_PREFIX = "LAYARD_"
