@@ -94,6 +94,20 @@ void add_question(const RouteExplanation& all, Steps& steps) {
   steps.add_table("options", rows);
 }
 
+const char* threshold_outcome(RowUse row) {
+  switch (row) {
+    case RowUse::kUsed:
+      return ", reached: the row decides";
+    case RowUse::kBelowThreshold:
+      return ", not reached: no row counts";
+    case RowUse::kNoRow:
+      return ", reached: and there is no row";
+    case RowUse::kDeviceAbsent:
+      break;
+  }
+  return ", reached: and the row's device is no candidate";
+}
+
 void add_answer(const RouteExplanation& all, Steps& steps) {
   std::vector<std::array<std::string, 2>> rows;
   for (const LabelProbability& one : all.found.probabilities) {
@@ -109,9 +123,8 @@ void add_answer(const RouteExplanation& all, Steps& steps) {
                                 : "; confidence is " + fixed(all.found.entropy_confidence, 4);
   steps.add("confidence", fixed(all.found.confidence, 4) + " (" + measure + ")" +
                               (all.found.by_size ? "" : other));
-  steps.add("threshold", number_text(all.policy.min_confidence) +
-                             (reaches(all) ? ", reached: the row decides"
-                                           : ", not reached: the default device decides"));
+  steps.add("threshold",
+            number_text(all.policy.min_confidence) + threshold_outcome(all.choice.row));
 }
 
 std::string evidence_line(const RouteExplanation& all, const PolicyRow& row) {

@@ -101,6 +101,20 @@ TEST(RouteExplain, ForAPerson) {
   EXPECT_EQ(text.find("note"), std::string::npos);
 }
 
+TEST(RouteExplain, WhatTheThresholdDecides) {
+  const auto line = [](const RequestClass& request, const std::vector<std::string>& candidates) {
+    const std::string text =
+        print_explanation(explain_route(policy(), "x", request, candidates, kSource));
+    const std::size_t at = text.find("threshold");
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_EQ(line(found("short", 0.5), {"b"}), "threshold   0.5, reached: the row decides");
+  EXPECT_EQ(line(found("short", 0.4), {"b"}), "threshold   0.5, not reached: no row counts");
+  EXPECT_EQ(line(found("code", 0.6), {"b"}), "threshold   0.5, reached: and there is no row");
+  EXPECT_EQ(line(found("short", 0.6), {"a"}),
+            "threshold   0.5, reached: and the row's device is no candidate");
+}
+
 TEST(RouteExplain, BySize) {
   const RequestClass big{"long_doc", 1, {{"long_doc", 1}}, true};
   const std::vector<std::string> candidates = {"a", "b"};

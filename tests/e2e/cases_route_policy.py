@@ -427,7 +427,7 @@ def route_explain_with_a_policy(world):
     unsure = world.write("unsure.json", {"min_confidence": 1, "default": "d",
                                          "classes": {"code": {"device": "c"}}})
     told = explained(world, "--policy", unsure, "--state", "Fix this code")
-    check("threshold   1.0, not reached: the default device decides" in told, told)
+    check("threshold   1.0, not reached: no row counts" in told, told)
     check("d  picked: the default: the confidence is below the threshold" in told, told)
 
 
