@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-layard_closure(runtime LAYARD_OBJECTS LAYARD_LIBS)
+layard_closure(evaluation LAYARD_OBJECTS LAYARD_LIBS)
 add_library(layard SHARED ${LAYARD_OBJECTS})
 add_library(layard::layard ALIAS layard)
 layard_options(layard)
@@ -12,6 +12,7 @@ target_sources(layard PUBLIC FILE_SET HEADERS
   FILES ${PROJECT_SOURCE_DIR}/include/layard/answer.h
     ${PROJECT_SOURCE_DIR}/include/layard/benchmark.h ${PROJECT_SOURCE_DIR}/include/layard/doctor.h
     ${PROJECT_SOURCE_DIR}/include/layard/error.h
+    ${PROJECT_SOURCE_DIR}/include/layard/evaluation.h
     ${PROJECT_SOURCE_DIR}/include/layard/export.h ${PROJECT_SOURCE_DIR}/include/layard/layard.h
     ${PROJECT_SOURCE_DIR}/include/layard/model.h ${PROJECT_SOURCE_DIR}/include/layard/question.h
     ${PROJECT_SOURCE_DIR}/include/layard/router.h ${PROJECT_SOURCE_DIR}/include/layard/service.h

@@ -5,6 +5,7 @@
 #include "layard/benchmark.h"
 #include "layard/doctor.h"
 #include "layard/error.h"
+#include "layard/evaluation.h"
 #include "layard/model.h"
 #include "layard/question.h"
 #include "layard/router.h"
