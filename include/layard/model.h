@@ -79,6 +79,10 @@ struct ModelOptions {
   /// options could change are decided by float32, on the same device. Its weights are loaded with
   /// the first such answer. Never in parity().
   bool tie_recheck = true;
+  /// A file of `layard fit-temperatures` or of upstream that replaces the checkpoint's
+  /// temperatures; empty: its own. One checkpoint's: with `auto` it is refused, and a service
+  /// applies it to the model that it was started with. See docs/evaluation.md.
+  std::string calibration_file = {};
   /// Never go online, whatever the environment says.
   bool local_files_only = false;
   /// Defers all loading to the first question.
@@ -154,8 +158,9 @@ class LAYARD_EXPORT Model {
  public:
   /// Resolves, loads and checks the checkpoint (unless options.lazy).
   /// Errors: kUnsupportedModel (unknown name, incompatible checkpoint), kBackendUnavailable (device
-  /// not in this build, not cached while offline), kArtifactIntegrity, kArtifactRevision, kIo,
-  /// kInvalidRequest (an option out of range).
+  /// not in this build, not cached while offline), kArtifactIntegrity, kArtifactRevision (also a
+  /// calibration file of other weights), kIo, kInvalidRequest (an option out of range, a malformed
+  /// calibration file).
   static Result<std::unique_ptr<Model>> open(const ModelOptions& options);
 
   Model(const Model&) = delete;
@@ -229,6 +234,10 @@ class LAYARD_EXPORT Model {
 /// forced.
 LAYARD_EXPORT Result<std::string> info_json(const Environment& environment, bool local_files_only,
                                             std::string_view model);
+
+/// The same of options.model, with `calibration`: what options.calibration_file holds, and whether
+/// it was fitted on this model's weights. Errors: also those of that file.
+LAYARD_EXPORT Result<std::string> info_json(const ModelOptions& options);
 
 /// `layard cache list`: packed weights kept in environment.cache_dir, longest unused first, as
 /// JSON:

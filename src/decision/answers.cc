@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "base/checks.h"
 #include "base/python_number.h"
@@ -19,6 +20,16 @@ using base::python_round4;
 Error failed(const Question& question, const std::string& what) {
   return {ErrorCode::kInternal,
           "inference failed: question " + python_repr(question.id) + ": " + what};
+}
+
+// Where the calibration has measured what such a probability is worth, that stands for it.
+void calibrate_confidence(const Question& question, std::span<const float> p,
+                          const Calibration& calibration, Answer& answer) {
+  const auto largest = static_cast<double>(*std::max_element(p.begin(), p.end()));
+  const double confidence = calibration.answer_confidence(question.type, p.size(), largest);
+  if (confidence == largest) return;  // as it is without
+  std::visit([&](auto& value) { value.answer_confidence = python_round4(confidence); },
+             answer.value);
 }
 
 double clip_unit(double value) { return std::clamp(value, 0.0, 1.0); }
@@ -139,6 +150,7 @@ Result<Answer> decode_answer(const Question& question, const RowScores& scores,
       answer.value = decode_noul(p);
       break;
   }
+  calibrate_confidence(question, p, calibration, answer);
   return answer;
 }
 

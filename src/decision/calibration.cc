@@ -76,6 +76,37 @@ void append_listed(std::string& list, const std::optional<std::string>& entry) {
   list += *entry;
 }
 
+// The bucket that a question's entries are looked up in.
+std::string bucket_of(QuestionType type, std::size_t options) {
+  return type == QuestionType::kNoul ? "noul:2" : temperature_bucket(type, options);
+}
+
+Error bad_file(const std::string& text) {
+  return {ErrorCode::kInvalidRequest, "calibration JSON " + text};
+}
+
+Result<std::vector<double>> read_bins(const std::string& bucket, const JsonValue& raw) {
+  constexpr std::int64_t kBinsMax = 1000;
+  const std::string place = "binning_map[" + python_repr(bucket) + "]";
+  const JsonValue* bins = raw.find("bins");
+  const JsonValue* values = raw.find("values");
+  const auto count = bins == nullptr ? std::nullopt : bins->as_int64();
+  if (!count || *count < 1 || *count > kBinsMax || values == nullptr || !values->is_array() ||
+      values->size() != static_cast<std::size_t>(*count)) {
+    return bad_file(place + " must be {\"bins\": n, \"values\": [n numbers]} with n from 1 to " +
+                    std::to_string(kBinsMax));
+  }
+  std::vector<double> out;
+  for (const JsonValue& value : values->items()) {
+    const double number = value.as_double();
+    if (!value.is_number() || !(number >= 0 && number <= 1)) {
+      return bad_file(place + " must hold numbers from 0 to 1, got " + python_repr(value));
+    }
+    out.push_back(number);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string temperature_bucket(QuestionType type, std::size_t options) {
@@ -88,7 +119,7 @@ double clamp_temperature(const JsonValue& raw) {
   return number ? std::clamp(*number, kTemperatureMin, kTemperatureMax) : 1.0;
 }
 
-Result<Calibration> Calibration::from_config(const JsonValue& config) {
+Result<Calibration> Calibration::read(const JsonValue& config, std::string_view owner) {
   Calibration calibration;
   std::string replaced;
   const JsonValue* by_options = config.find("temperature_by_options");
@@ -119,9 +150,37 @@ Result<Calibration> Calibration::from_config(const JsonValue& config) {
     }
   }
   if (!replaced.empty()) {
-    calibration.warning_ =
-        "laya: this checkpoint ships invalid temperatures or values outside [0.5, 5]; using " +
-        replaced + ". Treat confidence from the affected entries as uncalibrated.";
+    calibration.warning_ = std::string(owner) +
+                           " invalid temperatures or values outside [0.5, 5]; using " + replaced +
+                           ". Treat confidence from the affected entries as uncalibrated.";
+  }
+  return calibration;
+}
+
+Result<Calibration> Calibration::from_config(const JsonValue& config) {
+  return read(config, "laya: this checkpoint ships");
+}
+
+Status Calibration::read_binning_map(const JsonValue& map) {
+  if (map.is_null()) return {};
+  if (!map.is_object()) {
+    return bad_file("binning_map must be an object of bucket -> bins, got " +
+                    std::string(json_type_name(map)));
+  }
+  for (const auto& [bucket, raw] : map.members()) {
+    LAYARD_ASSIGN(bins_[bucket], read_bins(bucket, raw));
+  }
+  return {};
+}
+
+Result<Calibration> Calibration::from_calibration_json(const JsonValue& root) {
+  auto calibration = read(root, "laya: the calibration file has");
+  if (!calibration.ok()) {
+    constexpr std::string_view kPrefix = "Incompatible model: ";
+    return bad_file(calibration.error().message.substr(kPrefix.size()));
+  }
+  if (const JsonValue* map = root.find("binning_map"); map != nullptr) {
+    LAYARD_TRY(calibration->read_binning_map(*map));
   }
   return calibration;
 }
@@ -139,10 +198,18 @@ Result<Calibration> Calibration::from_config_json(std::string_view json) {
 }
 
 double Calibration::temperature(QuestionType type, std::size_t options) const {
-  const std::string bucket =
-      type == QuestionType::kNoul ? "noul:2" : temperature_bucket(type, options);
-  const auto found = by_bucket_.find(bucket);
+  const auto found = by_bucket_.find(bucket_of(type, options));
   return found != by_bucket_.end() ? found->second : by_type_[static_cast<std::size_t>(type)];
+}
+
+double Calibration::answer_confidence(QuestionType type, std::size_t options,
+                                      double largest) const {
+  if (bins_.empty()) return largest;
+  const auto found = bins_.find(bucket_of(type, options));
+  if (found == bins_.end()) return largest;
+  const auto bins = static_cast<double>(found->second.size());
+  const double bin = std::clamp(std::floor(largest * bins), 0.0, bins - 1);
+  return found->second[static_cast<std::size_t>(bin)];
 }
 
 }  // namespace layard::decision

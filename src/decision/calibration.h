@@ -1,6 +1,7 @@
 /// Temperatures: what a checkpoint ships, what of it is applied, and the warning about the rest.
 ///
-/// Source: laya 0.4.15 common.py `temp_bucket`, `clamp_temperature`, `temperature_rejected`.
+/// Source: laya 0.4.15 common.py `temp_bucket`, `clamp_temperature`, `temperature_rejected`,
+/// `answer_confidence`.
 /// Thread-safety: immutable after construction.
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "layard/error.h"
@@ -41,15 +43,29 @@ class Calibration {
   /// The same from the text of rl_agent_config.json. Errors: also kArtifactIntegrity.
   static Result<Calibration> from_config_json(std::string_view json);
 
+  /// The same members of a calibration file, whose warning names the file's part in it, and
+  /// `binning_map` (default empty): bucket -> {"bins": n, "values": [n numbers in [0, 1]]}, n from
+  /// 1 to 1,000. Errors: kInvalidRequest, beginning `calibration JSON`.
+  static Result<Calibration> from_calibration_json(const base::JsonValue& root);
+
   /// The divisor of a row's logits, in [0.5, 5]: the bucket's, else the type's.
   double temperature(QuestionType type, std::size_t options) const;
+
+  /// The answer_confidence of an answer whose largest probability is `largest`, in [0, 1]: the
+  /// value of its bin where the bucket has a binning map, bin = floor(largest * bins) but never
+  /// beyond the last; else `largest` itself.
+  double answer_confidence(QuestionType type, std::size_t options, double largest) const;
 
   /// One line naming each replaced entry as `name=raw -> applied`; empty when none was.
   const std::string& warning() const { return warning_; }
 
  private:
+  static Result<Calibration> read(const base::JsonValue& config, std::string_view owner);
+  Status read_binning_map(const base::JsonValue& map);
+
   std::array<double, 3> by_type_ = {1.0, 1.0, 1.0};
   std::map<std::string, double, std::less<>> by_bucket_;
+  std::map<std::string, std::vector<double>, std::less<>> bins_;
   std::string warning_;
 };
 

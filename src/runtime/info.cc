@@ -9,6 +9,7 @@
 #include "checkpoint/registry.h"
 #include "kernels/kernels.h"
 #include "layard/version.h"
+#include "runtime/calibration_override.h"
 #include "runtime/dtype_choice.h"
 #include "runtime/platform.h"
 #include "runtime/resolve.h"
@@ -171,10 +172,8 @@ Result<JsonValue> models_json(const Environment& environment, std::string_view m
   return out;
 }
 
-}  // namespace
-
-Result<std::string> info_json(const Environment& environment, bool local_files_only,
-                              std::string_view model) {
+Result<JsonValue> info_value(const Environment& environment, bool local_files_only,
+                             std::string_view model) {
   JsonValue out = JsonValue::object();
   out.set("layard", text(version()));
   out.set("platform", platform_json());
@@ -189,6 +188,22 @@ Result<std::string> info_json(const Environment& environment, bool local_files_o
                   runtime::find_targets(environment, RouterOptions{}.default_model));
     out.set("router", runtime::router_json(targets));
   }
+  return out;
+}
+
+}  // namespace
+
+Result<std::string> info_json(const Environment& environment, bool local_files_only,
+                              std::string_view model) {
+  LAYARD_ASSIGN(const JsonValue out, info_value(environment, local_files_only, model));
+  return write_json(out, base::JsonStyle::kIndent1);
+}
+
+Result<std::string> info_json(const ModelOptions& options) {
+  LAYARD_ASSIGN(JsonValue out,
+                info_value(options.environment, options.local_files_only, options.model));
+  LAYARD_ASSIGN(JsonValue calibration, runtime::calibration_info(options));
+  out.set("calibration", std::move(calibration));
   return write_json(out, base::JsonStyle::kIndent1);
 }
 
@@ -214,6 +229,7 @@ std::string model_info(const ModelOptions& options, const DeviceChoice& device,
                              ? JsonValue::boolean(options.tie_recheck && loaded->is_reduced())
                              : JsonValue::null());
   out.set("isa", loaded != nullptr ? text(loaded->isa()) : JsonValue::null());
+  if (!options.calibration_file.empty()) out.set("calibration", text(options.calibration_file));
   out.set("npu_ready", JsonValue::boolean(false));
   JsonValue auto_npu = JsonValue::object();
   auto_npu.set("unavailable",

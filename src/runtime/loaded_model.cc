@@ -15,6 +15,7 @@
 #include "checkpoint/verified_file.h"
 #include "kernels/kernels.h"
 #include "layard/words.h"
+#include "runtime/calibration_override.h"
 #include "runtime/devices.h"
 #include "runtime/dtype_choice.h"
 #include "runtime/platform.h"
@@ -241,6 +242,18 @@ validation::RecordKey LoadedModel::record_key() const {
   return key;
 }
 
+// The whole of it, also what parity records are known by: what was measured with other temperatures
+// says nothing here.
+Status LoadedModel::replace_calibration() {
+  if (options_.calibration_file.empty()) return {};
+  LAYARD_ASSIGN(decision::CalibrationFile file,
+                read_calibration(options_.calibration_file, identity_, log_));
+  calibration_ = std::move(file.calibration);
+  folder_.config.temperature = std::move(file.temperature);
+  folder_.config.temperature_by_options = std::move(file.temperature_by_options);
+  return {};
+}
+
 // Everything that is said in the folder's files, and nothing that takes the weights' numbers.
 Result<std::unique_ptr<LoadedModel>> LoadedModel::read(const std::string& folder,
                                                        const ModelOptions& options) {
@@ -273,6 +286,7 @@ Result<std::unique_ptr<LoadedModel>> LoadedModel::load(const ModelIdentity& iden
   }
   std::unique_ptr<LoadedModel> model = *std::move(opened);
   model->identity_ = identity;
+  LAYARD_TRY(model->replace_calibration());
   LAYARD_TRY(model->load_weights());
   if (!model->calibration_.warning().empty()) {
     model->log_.write(base::LogLevel::kWarning, model->calibration_.warning());

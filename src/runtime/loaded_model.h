@@ -84,6 +84,7 @@ class LoadedModel {
                                                    const ModelOptions& options);
   Status load_tokenizer();
   Status bind_weights();
+  Status replace_calibration();
   Status load_weights();
   Status check_finite();
   std::string parity_command() const;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "runtime/calibration_override.h"
 #include "runtime/json_layout.h"
 #include "runtime/route.h"
 
@@ -46,6 +47,7 @@ LayaRouter::LayaRouter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 LayaRouter::~LayaRouter() = default;
 
 Result<std::unique_ptr<LayaRouter>> LayaRouter::open(const RouterOptions& options) {
+  LAYARD_TRY(runtime::check_one_calibration(options.checkpoints.calibration_file, "auto"));
   auto impl = std::make_unique<Impl>();
   LAYARD_ASSIGN(impl->targets,
                 runtime::find_targets(options.checkpoints.environment, options.default_model));

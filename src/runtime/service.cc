@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/sha256.h"
 #include "runtime/answer_cache.h"
+#include "runtime/calibration_override.h"
 #include "runtime/engine.h"
 #include "runtime/golden_self_test.h"
 #include "runtime/model_pool.h"
@@ -197,6 +198,9 @@ Status DecisionService::Impl::start() {
 Result<PooledModelPtr> DecisionService::Impl::load(const std::string& name) {
   ModelOptions model = options.checkpoints;
   model.model = name;
+  // It belongs to the weights of the service's own model.
+  const auto own = names.default_index();
+  if (!own || names.targets()[*own].name != name) model.calibration_file.clear();
   const auto named = std::ranges::any_of(
       names.preloaded(), [&](std::size_t index) { return names.targets()[index].name == name; });
   if (!named) model.local_files_only = true;
@@ -583,6 +587,7 @@ DecisionService::~DecisionService() { drain(0); }
 
 Result<std::unique_ptr<DecisionService>> DecisionService::open(const ServiceOptions& options) {
   LAYARD_TRY(runtime::check_service_options(options));
+  LAYARD_TRY(runtime::check_one_calibration(options.checkpoints.calibration_file, options.model));
   LAYARD_ASSIGN(runtime::ServedNames names, runtime::ServedNames::open(options));
   auto impl = std::make_unique<Impl>(options, std::move(names));
   std::unique_ptr<DecisionService> service(new DecisionService(std::move(impl)));
