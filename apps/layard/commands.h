@@ -39,6 +39,8 @@ void add_parity(CLI::App& app, const Globals& globals, Run& run);
 void add_serve(CLI::App& app, const Globals& globals, Run& run);
 void add_doctor(CLI::App& app, const Globals& globals, Run& run);
 void add_route(CLI::App& app, const Globals& globals, Run& run);
+void add_evaluate(CLI::App& app, const Globals& globals, Run& run);
+void add_fit_temperatures(CLI::App& app, const Globals& globals, Run& run);
 void add_completion(CLI::App& app, Run& run);
 void add_help(CLI::App& app, Run& run);
 
@@ -60,6 +62,8 @@ inline constexpr const char* kValueType = "TEXT|@FILE|-";  // see input.h
 /// `[MODEL]`, `--device` and `--dtype`, the same in every command that has them.
 void add_model_option(CLI::App& command, std::string& model, const char* type = kModelType);
 void add_device_option(CLI::App& command, std::string& device);
+/// `--calibration`, empty when it is not given.
+void add_calibration_option(CLI::App& command, std::string& calibration);
 CLI::Option* add_dtype_option(CLI::App& command, std::string& dtype, const char* about);
 
 /// Prints `error: <Type>: <text>` on stderr and returns kExitError.

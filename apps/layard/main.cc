@@ -100,6 +100,14 @@ void add_device_option(CLI::App& command, std::string& device) {
       ->capture_default_str();
 }
 
+void add_calibration_option(CLI::App& command, std::string& calibration) {
+  command
+      .add_option("--calibration", calibration,
+                  "Temperatures to use in the place of the model's own: a file of "
+                  "fit-temperatures")
+      ->type_name(kFileType);
+}
+
 CLI::Option* add_dtype_option(CLI::App& command, std::string& dtype, const char* about) {
   return one_of(command.add_option("--dtype", dtype, about),
                 {"float32", "float16", "bfloat16", "int8", "auto"})
@@ -242,6 +250,8 @@ int main(int argc, char** argv) {
   add_parity(app, globals, run);
   add_serve(app, globals, run);
   add_route(app, globals, run);
+  add_evaluate(app, globals, run);
+  add_fit_temperatures(app, globals, run);
   add_doctor(app, globals, run);
   add_completion(app, run);
   add_help(app, run);

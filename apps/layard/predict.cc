@@ -33,6 +33,7 @@ struct Options {
   std::string format = "json";
   std::string batch;
   std::string default_model;
+  std::string calibration;
   bool raw = false;
   bool no_tie_recheck = false;
 };
@@ -57,6 +58,7 @@ Result<Prediction> predict_one(const Globals& globals, const Options& options) {
                 model_options(globals, options.model, options.device, options.dtype));
   model_options_value.lazy = true;
   model_options_value.tie_recheck = !options.no_tie_recheck;
+  model_options_value.calibration_file = options.calibration;
   LAYARD_ASSIGN(Predictor predictor, Predictor::open(model_options_value, options.default_model));
   return predictor.predict(input.state, input.questions, predict_options(options));
 }
@@ -170,6 +172,7 @@ int run_batch(const Globals& globals, const Options& options) {
   auto resolved = model_options(globals, options.model, options.device, options.dtype);
   if (!resolved.ok()) return report(resolved.error());
   resolved->tie_recheck = !options.no_tie_recheck;
+  resolved->calibration_file = options.calibration;
   auto predictor = Predictor::open(*resolved, options.default_model);
   if (!predictor.ok()) return report(predictor.error());
   auto source = Source::open(options.batch);
@@ -267,6 +270,7 @@ void add_predict(CLI::App& app, const Globals& globals, Run& run) {
                    "passed here");
   command->add_flag("--no-tie-recheck", options->no_tie_recheck,
                     "Keep a reduced dtype's answer where float32 would decide a near tie");
+  add_calibration_option(*command, options->calibration);
   command
       ->add_option(
           "--overflow", options->overflow,

@@ -21,6 +21,7 @@ using gateway::RoutePolicy;
 struct Options {
   std::string model;
   std::string policy;
+  std::string calibration;
   std::string state;
   std::vector<std::string> devices;
 };
@@ -51,8 +52,9 @@ std::string model_name(const Options& options, const RoutePolicy& policy) {
 
 Result<std::unique_ptr<Model>> open_model(const Globals& globals, const Options& options,
                                           const RoutePolicy& policy) {
-  LAYARD_ASSIGN(const ModelOptions resolved,
+  LAYARD_ASSIGN(ModelOptions resolved,
                 model_options(globals, model_name(options, policy), "auto", "float32"));
+  resolved.calibration_file = options.calibration;
   return Model::open(resolved);
 }
 
@@ -146,6 +148,7 @@ void add_policy(CLI::App& command, Options& options) {
       .add_option("--model", options.model,
                   "Who is asked (default: the policy's checkpoint, else starter)")
       ->type_name(kModelType);
+  add_calibration_option(command, options.calibration);
 }
 
 void add_eval(CLI::App& route, const Globals& globals, Run& run) {

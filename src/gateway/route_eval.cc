@@ -1,10 +1,9 @@
 #include "gateway/route_eval.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "base/clock.h"
+#include "layard/evaluation.h"
 
 namespace layard::gateway {
 namespace {
@@ -40,23 +39,11 @@ std::vector<Share> quarters_of(std::vector<Judged> judged) {
   return quarters;
 }
 
-double calibration_error(const std::vector<Judged>& judged) {
-  struct Bin {
-    double probability = 0;
-    Share share;
-  };
-  std::array<Bin, kBins> bins;
-  for (const Judged& one : judged) {
-    const auto at = static_cast<std::size_t>(one.probability * static_cast<double>(kBins));
-    Bin& bin = bins[std::min(at, kBins - 1)];
-    bin.probability += one.probability;
-    bin.share.add(one.right);
-  }
-  double error = 0;
-  for (const Bin& bin : bins) {
-    error += std::fabs(bin.probability - static_cast<double>(bin.share.right));
-  }
-  return judged.empty() ? 0 : error / static_cast<double>(judged.size());
+double probability_error(const std::vector<Judged>& judged) {
+  std::vector<JudgedAnswer> answers;
+  answers.reserve(judged.size());
+  for (const Judged& one : judged) answers.push_back({one.probability, one.right});
+  return calibration_error(reliability_bins(answers, kBins));
 }
 
 double mean(const std::vector<double>& values) {
@@ -128,7 +115,7 @@ class Evaluator {
     }
     out_.quarters = quarters_of(judged_);
     out_.quarters_by_model = quarters_of(by_model);
-    out_.calibration_error = calibration_error(by_model);
+    out_.calibration_error = probability_error(by_model);
     return std::move(out_);
   }
 

@@ -140,6 +140,16 @@ constexpr Access tie_recheck() {
           }};
 }
 
+constexpr Access calibration() {
+  return {[](ServeOptions& options, const Values& values) -> Status {
+            options.service.checkpoints.calibration_file = values.back();
+            return {};
+          },
+          [](const ServeOptions& options) {
+            return JsonValue::string(options.service.checkpoints.calibration_file);
+          }};
+}
+
 constexpr Access overflow() {
   return {[](ServeOptions& options, const Values& values) -> Status {
             const auto policy = overflow_policy_from_string(values.back());
@@ -244,6 +254,9 @@ constexpr std::array kSettings = {
     row({"no_tie_recheck", "LAYARD_SERVE_NO_TIE_RECHECK", kSwitch, "", "",
          "Keep a reduced dtype's answer where float32 would decide a near tie"},
         tie_recheck()),
+    row({"calibration", "LAYARD_SERVE_CALIBRATION", SettingKind::kFile, "FILE", "",
+         "Temperatures in the place of the model's own: a file of fit-temperatures"},
+        calibration()),
     row({"overflow", "LAYARD_SERVE_OVERFLOW", kWords, "cut,error,windows", "cut",
          "What happens to a text that does not fit, where the request does not say"},
         overflow()),

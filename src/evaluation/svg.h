@@ -1,0 +1,31 @@
+/// The plots of the HTML report: SVG texts whose colours are classes of the page's style.
+/// Thread-safety: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "layard/evaluation.h"
+
+namespace layard::evaluation {
+
+/// `text` as HTML and SVG take it in elements and in quoted attributes; control characters become
+/// U+FFFD.
+std::string escape_markup(std::string_view text);
+
+/// `0.823` with that many digits; `82.3%`; `4,321`.
+std::string fixed(double value, int digits);
+std::string percent(double share);
+std::string grouped(std::size_t value);
+
+/// Accuracy over confidence, bin by bin, with how many answers each bin has.
+std::string reliability_svg(const std::vector<ReliabilityBin>& bins);
+
+/// Wrong answers over answered questions, along the thresholds.
+std::string abstention_svg(const std::vector<AbstentionPoint>& points);
+
+/// One bar of accuracy a group, with its 95% interval.
+std::string accuracy_svg(const std::vector<QuestionMetrics>& groups);
+
+}  // namespace layard::evaluation
