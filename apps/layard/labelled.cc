@@ -3,6 +3,24 @@
 #include "input.h"
 
 namespace layard::cli {
+namespace {
+
+// Standard input, whole.
+Result<std::string> read_stdin() {
+  LAYARD_ASSIGN(Source source, Source::open("-"));
+  std::string out;
+  std::vector<char> part(std::size_t{1} << 16);
+  while (true) {
+    LAYARD_ASSIGN(const std::size_t count, source.read(part.data(), part.size()));
+    if (count == 0) return out;
+    out.append(part.data(), count);
+    if (out.size() > kEvaluationBytesMax) {
+      return Error{ErrorCode::kInvalidRequest, "standard input has more than 256 MiB; split it"};
+    }
+  }
+}
+
+}  // namespace
 
 void add_labelled_options(CLI::App& command, LabelledOptions& options) {
   add_model_option(command, options.model);
@@ -20,7 +38,8 @@ void add_labelled_options(CLI::App& command, LabelledOptions& options) {
 }
 
 Result<std::vector<EvaluationCase>> read_labelled(const LabelledOptions& options) {
-  LAYARD_ASSIGN(const std::string text, read_file(options.data, kEvaluationBytesMax));
+  LAYARD_ASSIGN(const std::string text,
+                options.data == "-" ? read_stdin() : read_file(options.data, kEvaluationBytesMax));
   auto cases = parse_evaluation_cases(text, options.split);
   if (!cases.ok()) {
     return Error{cases.error().code, "'" + options.data + "': " + cases.error().message};

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/python_random.h"
+
 namespace layard::decision {
 namespace {
 
@@ -51,6 +53,34 @@ TEST(CalibrationFile, BinningMapReplacesConfidence) {
   check(0.75, 0.9);
   check(1.0, 0.9);
   EXPECT_EQ(file->calibration.answer_confidence(QuestionType::kScore, 2, 0.5), 0.5);
+}
+
+// A damaged file is read, with temperatures in their bounds, or refused.
+TEST(CalibrationFile, DamagedFiles) {
+  const std::string whole =
+      R"({"version": 2, "temperature": [1, 2, 3], "temperature_by_options": {"noul:2": 1.5},)"
+      R"( "binning_map": {"noul:2": {"bins": 2, "values": [0.25, 0.75]}},)"
+      R"( "layard": {"weights_sha256": ")" +
+      kHash + R"("}})";
+  base::PythonRandom random(12);
+  std::size_t refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = whole;
+    text[random.below(static_cast<std::uint32_t>(text.size()))] =
+        static_cast<char>(random.below(256));
+    const auto file = parse_calibration_file(text);
+    if (!file.ok()) {
+      ++refused;
+      ASSERT_TRUE(file.error().message.starts_with("calibration JSON ")) << file.error().message;
+      continue;
+    }
+    const double temperature = file->calibration.temperature(QuestionType::kNoul, 2);
+    ASSERT_TRUE(temperature >= kTemperatureMin && temperature <= kTemperatureMax) << text;
+    const double confidence = file->calibration.answer_confidence(QuestionType::kNoul, 2, 0.9);
+    ASSERT_TRUE(confidence >= 0 && confidence <= 1) << text;
+  }
+  EXPECT_GT(refused, 1000U);
+  EXPECT_LT(refused, 3000U);
 }
 
 TEST(CalibrationFile, Refusals) {

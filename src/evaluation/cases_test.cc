@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "base/python_random.h"
 #include "layard/evaluation.h"
 
 namespace layard {
@@ -56,6 +57,38 @@ TEST(EvaluationCases, LabelsOfOtherTypes) {
   ASSERT_TRUE(cases.ok()) << cases.error().message;
   EXPECT_EQ((*cases)[0].targets[0], (Target{0, 1, 0}));
   EXPECT_TRUE((*cases)[0].state.json);
+}
+
+// A file that was damaged anywhere is read or refused, with a line in the message.
+TEST(EvaluationCases, DamagedFiles) {
+  const std::string whole =
+      line(R"("expected": {"late": true, "team": "c", "mood": 0}, "split": "dev")") +
+      line(R"("gold": {"team": {"probabilities": {"a": 3, "c": 1}}, "mood": 1, "late": false})");
+  base::PythonRandom random(11);
+  std::size_t refused = 0;
+  for (int i = 0; i < 3000; ++i) {
+    std::string text = whole;
+    for (std::uint32_t changes = 1 + random.below(3); changes > 0; --changes) {
+      const std::size_t at = random.below(static_cast<std::uint32_t>(text.size()));
+      if (random.below(2) == 0) {
+        text[at] = static_cast<char>(random.below(256));
+      } else {
+        text.erase(at, 1 + random.below(20));
+      }
+    }
+    const auto cases = parse_evaluation_cases(text, "");
+    if (cases.ok()) {
+      for (const EvaluationCase& one : *cases) {
+        ASSERT_EQ(one.targets.size(), one.questions.questions.size());
+      }
+      continue;
+    }
+    ++refused;
+    ASSERT_EQ(cases.error().code, ErrorCode::kInvalidRequest);
+    ASSERT_NE(cases.error().message.find("line "), std::string::npos) << cases.error().message;
+  }
+  EXPECT_GT(refused, 1000U);
+  EXPECT_LT(refused, 3000U);
 }
 
 TEST(EvaluationCases, Splits) {

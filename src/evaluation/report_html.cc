@@ -216,7 +216,7 @@ std::string mistakes(const Evaluation& evaluation) {
   if (evaluation.mistakes.empty()) return "";
   std::string out =
       "<section class=\"card\"><h2>Most confident mistakes</h2>"
-      "<p class=\"soft\">Often the labels are at fault: read these first.</p>\n";
+      "<p class=\"soft\">Read these first: now and then it is the label that is at fault.</p>\n";
   for (const Mistake& one : evaluation.mistakes) {
     out += "<div class=\"mistake\"><span class=\"soft\">line " + grouped(one.line) + ", " +
            code(one.question) + "</span> answered <span class=\"tag no\">" +

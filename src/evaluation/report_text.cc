@@ -27,8 +27,15 @@ std::string right_aligned(const std::string& text, std::size_t width) {
   return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
 }
 
+// On one line, and cut between two characters.
 std::string left_aligned(std::string text, std::size_t width) {
-  if (text.size() > width) text = text.substr(0, width - 3) + "...";
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+  if (text.size() > width) {
+    std::size_t end = width - 3;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+    text = text.substr(0, end) + "...";
+  }
   text.resize(std::max(width, text.size()), ' ');
   return text;
 }

@@ -36,6 +36,16 @@ TEST(ReportText, NothingIsLeftOutQuietly) {
   EXPECT_NE(text.find("calibration cal.json"), std::string::npos);
 }
 
+TEST(ReportText, NamesStayOnOneLine) {
+  Evaluation given = evaluation::sample_evaluation();
+  given.sources[0].name = "two\nlines";
+  given.sources.push_back(given.sources[0]);
+  given.sources[1].name = "x" + std::string(28, 'y') + "\xC3\xA4\xC3\xA4\xC3\xA4";
+  const std::string text = print_evaluation(given);
+  EXPECT_NE(text.find("\ntwo lines "), std::string::npos) << text;
+  EXPECT_NE(text.find("\nx" + std::string(28, 'y') + "... "), std::string::npos) << text;
+}
+
 TEST(ReportText, EmptyEvaluation) {
   EXPECT_TRUE(print_evaluation({}).starts_with("accuracy 0.0% (0/0)\n"));
 }

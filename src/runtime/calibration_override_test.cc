@@ -100,6 +100,22 @@ TEST_F(CalibrationOverride, InfoSaysWhetherItMatches) {
   EXPECT_EQ(matches(""), "null");
 }
 
+TEST_F(CalibrationOverride, AServiceKeepsItToItsOwnModel) {
+  testing::TinyOptions tiny;
+  tiny.seed = 2;
+  const auto other = folder_.path() / "other";
+  testing::write_tiny_checkpoint(other, tiny);
+  ServiceOptions service;
+  service.checkpoints = with_file(fitted_on(own_hash()));
+  service.model = folder_.path().string();
+  service.preload = {other.string()};
+  const auto opened = DecisionService::open(service);
+  EXPECT_TRUE(opened.ok()) << opened.error().message;
+  service.model = other.string();
+  service.preload = {};
+  EXPECT_EQ(DecisionService::open(service).error().code, ErrorCode::kArtifactRevision);
+}
+
 TEST_F(CalibrationOverride, BelongsToOneCheckpoint) {
   EXPECT_EQ(check_one_calibration("x", "Auto").error().code, ErrorCode::kInvalidRequest);
   EXPECT_TRUE(check_one_calibration("x", "laya").ok());

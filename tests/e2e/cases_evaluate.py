@@ -88,7 +88,8 @@ def evaluate_counts_right_answers(world):
     again = world.run("evaluate", "--data", data, "--format", "json").json()
     del again["ms_per_question"], found["ms_per_question"]
     check_equal(again, found, "the same numbers again")
-    once = world.run("evaluate", "--data", data, "--format", "json", "--no-order-flips").json()
+    once = world.run("evaluate", "--data", "-", "--format", "json", "--no-order-flips",
+                     stdin=labelled(8)).json()
     check_equal(once["all"]["order_flips"], {"changed": 0, "all": 0}, "--no-order-flips")
 
 
