@@ -114,6 +114,17 @@ TEST(Fit, ThresholdsByHand) {
   EXPECT_TRUE(fit_thresholds(records, {}, {}, 0.10).empty()) << "99 are too few";
 }
 
+TEST(Fit, ConfidencesAreThoseAfterTheFit) {
+  const std::vector<FitRecord> records(200, record(QuestionType::kNoul, "noul:2", {0, 2}, 1));
+  Temperatures temperatures;
+  temperatures.by_type[2] = 2;  // softmax of 0 and 1: 0.7311
+  EXPECT_EQ(fit_thresholds(records, temperatures, {}, 0.1).at("noul:2"), 0.7311);
+  EXPECT_EQ(fit_binning(records, temperatures).at("noul:2")[10], 1) << "[10/15, 11/15)";
+  temperatures.by_bucket["noul:2"] = 1;
+  EXPECT_EQ(fit_thresholds(records, temperatures, {}, 0.1).at("noul:2"), 0.8808);
+  EXPECT_EQ(fit_binning(records, temperatures).at("noul:2")[13], 1) << "[13/15, 14/15)";
+}
+
 TEST(Fit, AFifthOfEachBucketIsHeldOut) {
   const auto records = two_buckets(52);
   const auto held_out = held_out_records(records);

@@ -56,6 +56,25 @@ TEST(Groups, CountsByTypeBucketAndSource) {
   EXPECT_EQ(found.answers.size(), 4U);
 }
 
+// Questions of one line are drawn together: ten lines of ten say less than a hundred lines of one.
+TEST(Groups, IntervalsAreOfLines) {
+  const std::vector<EvaluationCase> cases(100);
+  std::vector<AskedQuestion> together;
+  std::vector<AskedQuestion> apart;
+  std::vector<Judgement> judgements;
+  for (std::size_t i = 0; i < 100; ++i) {
+    together.push_back(asked(i / 10, QuestionType::kNoul, 2, 0.5));
+    apart.push_back(asked(i, QuestionType::kNoul, 2, 0.5));
+    judgements.push_back(judged(i / 10 % 2 == 0, 0));
+  }
+  const auto width = [&](const std::vector<AskedQuestion>& questions) {
+    const Groups found = group_questions(cases, questions, judgements);
+    return found.all.accuracy_high - found.all.accuracy_low;
+  };
+  EXPECT_GT(width(together), 0.4);
+  EXPECT_LT(width(apart), 0.25);
+}
+
 TEST(Groups, NothingGivesZeros) {
   const Groups found = group_questions({}, {}, {});
   EXPECT_EQ(found.all.questions, 0U);

@@ -24,15 +24,18 @@ TEST(EvaluationMetrics, ReliabilityByHand) {
   EXPECT_DOUBLE_EQ(calibration_error(bins), 0.5 / 3);
 }
 
+// Also where i / n * n is not i in doubles.
 TEST(EvaluationMetrics, EveryEdgeIsInTheBinBelowIt) {
-  for (std::size_t edge = 0; edge <= kReliabilityBins; ++edge) {
-    const double at = static_cast<double>(edge) / static_cast<double>(kReliabilityBins);
-    const auto bins = reliability_bins(Answers{{at, true}}, kReliabilityBins);
-    const std::size_t expected = edge == 0 ? 0 : edge - 1;
-    EXPECT_EQ(bins[expected].count, 1U) << at;
-    if (edge == 0 || edge == kReliabilityBins) continue;
-    const double above = std::nextafter(at, 2.0);
-    EXPECT_EQ(reliability_bins(Answers{{above, true}}, kReliabilityBins)[edge].count, 1U) << above;
+  const auto count_in = [](double confidence, std::size_t bins, std::size_t bin) {
+    return reliability_bins(Answers{{confidence, true}}, bins)[bin].count;
+  };
+  for (std::size_t bins = 1; bins <= 120; ++bins) {
+    for (std::size_t edge = 0; edge <= bins; ++edge) {
+      const double at = static_cast<double>(edge) / static_cast<double>(bins);
+      ASSERT_EQ(count_in(at, bins, edge == 0 ? 0 : edge - 1), 1U) << edge << "/" << bins;
+      if (edge == 0 || edge == bins) continue;
+      ASSERT_EQ(count_in(std::nextafter(at, 2.0), bins, edge), 1U) << edge << "/" << bins;
+    }
   }
 }
 
