@@ -203,7 +203,7 @@ std::string groups_table(const Evaluation& evaluation) {
   std::string out =
       "<section class=\"card\"><h2>All numbers</h2><div class=\"scroll\"><table>\n"
       "<thead><tr><th></th><th>questions</th><th>accuracy</th><th>95% interval</th>"
-      "<th>soft</th><th>Brier</th><th>log loss</th><th>calibration</th><th>flips</th></tr></thead>"
+      "<th>soft</th><th>Brier</th><th>log loss</th><th>ECE</th><th>flips</th></tr></thead>"
       "<tbody>\n";
   out += group_row(evaluation.all, " class=\"all\"");
   out += group_rows("by type", evaluation.types);
