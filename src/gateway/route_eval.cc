@@ -1,8 +1,11 @@
 #include "gateway/route_eval.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "layard/evaluation.h"
 
 namespace layard::gateway {
@@ -12,6 +15,15 @@ constexpr std::size_t kQuarters = 4;
 constexpr std::size_t kBins = 10;
 // Texts of one batch: bounds the memory of a shared forward pass.
 constexpr std::size_t kBatch = 32;
+
+struct LengthBand {
+  const char* name;
+  std::size_t code_points_max;
+};
+// Fragments, one line, a few lines, up to the seed's gate, beyond it.
+constexpr std::array kLengthBands = {LengthBand{"0-24", 24}, LengthBand{"25-69", 69},
+                                     LengthBand{"70-199", 199}, LengthBand{"200-1023", 1023},
+                                     LengthBand{"1024-", SIZE_MAX}};
 
 struct Judged {
   double confidence = 0;
@@ -67,6 +79,7 @@ class Evaluator {
       : policy_(policy), classifier_(classifier), cases_(cases) {
     out_.classes = policy.classes();
     out_.confusion.assign(out_.classes.size(), std::vector<std::size_t>(out_.classes.size()));
+    for (const LengthBand& band : kLengthBands) out_.lengths.push_back({band.name, {}});
   }
 
   Status classify(const base::Clock& clock,
@@ -113,6 +126,7 @@ class Evaluator {
     for (const Judged& one : judged_) {
       if (!one.by_size) by_model.push_back(one);
     }
+    std::erase_if(out_.lengths, [](const NamedShare& band) { return band.share.all == 0; });
     out_.quarters = quarters_of(judged_);
     out_.quarters_by_model = quarters_of(by_model);
     out_.calibration_error = probability_error(by_model);
@@ -139,6 +153,9 @@ class Evaluator {
     ++out_.confusion[index_of(one.class_name)][index_of(found.name)];
     add_named(out_.languages, one.language, judged.right);
     add_named(out_.sources, one.source, judged.right);
+    const auto band = std::ranges::lower_bound(kLengthBands, base::count_code_points(one.text), {},
+                                               &LengthBand::code_points_max);
+    out_.lengths[static_cast<std::size_t>(band - kLengthBands.begin())].share.add(judged.right);
     if (found.confidence < policy_.min_confidence) ++out_.below_threshold;
     judged_.push_back(judged);
     answers_.push_back(found.name);

@@ -37,6 +37,7 @@ struct RouteEvaluation {
   std::vector<std::vector<std::size_t>> confusion;
   std::vector<NamedShare> languages;  ///< in order of first appearance; empty if no case has one
   std::vector<NamedShare> sources;
+  std::vector<NamedShare> lengths;  ///< by code points of the text, short ones first
   /// Quarters of all cases by confidence, the least confident first; the larger ones last.
   std::vector<Share> quarters;
   std::vector<Share> quarters_by_model;

@@ -103,6 +103,7 @@ std::string print_route_evaluation(const RouteEvaluation& evaluation) {
   out += confusion_table(evaluation);
   out += named_line("languages", evaluation.languages);
   out += named_line("sources", evaluation.sources);
+  out += named_line("characters", evaluation.lengths);
   out += quarters_line("quarters by confidence, the least first", evaluation.quarters);
   out += quarters_line("of those the model decided", evaluation.quarters_by_model);
   out += "below the policy's min_confidence " + std::to_string(evaluation.below_threshold) +
@@ -124,6 +125,7 @@ std::string route_evaluation_json(const RouteEvaluation& evaluation) {
   out.set("confusion", confusion_json(evaluation));
   out.set("languages", named_json(evaluation.languages));
   out.set("sources", named_json(evaluation.sources));
+  out.set("lengths", named_json(evaluation.lengths));
   out.set("quarters", quarters_json(evaluation.quarters));
   out.set("quarters_by_model", quarters_json(evaluation.quarters_by_model));
   out.set("below_threshold",

@@ -55,10 +55,33 @@ TEST_F(RouteEval, CountsAddUp) {
   EXPECT_EQ(found.languages[0].name, "en");
   EXPECT_EQ(found.languages[1].share.all, 20U);
   EXPECT_TRUE(found.sources.empty());
+  ASSERT_EQ(found.lengths.size(), 2U) << "bands without a text are left out";
+  EXPECT_EQ(found.lengths[0].name, "0-24");
+  EXPECT_EQ(found.lengths[0].share.all, 30U);
+  EXPECT_EQ(found.lengths[1].name, "1024-");
   EXPECT_EQ(found.order_flips.all, 30U);
   EXPECT_EQ(found.typo_flips.all, 30U);
   EXPECT_GT(found.ms_by_model, found.ms_all);
   EXPECT_GE(found.calibration_error, 0);
+}
+
+// Code points, not bytes, and the last of a band is still in it.
+TEST_F(RouteEval, LengthBandsHaveTheirEnds) {
+  std::string chinese;
+  for (int i = 0; i < 24; ++i) chinese += "字";
+  const RouteEvaluation found = evaluate({{"code", chinese, "", ""},
+                                          {"code", chinese + "x", "", ""},
+                                          {"code", std::string(69, 'a'), "", ""},
+                                          {"code", std::string(70, 'a'), "", ""},
+                                          {"code", std::string(199, 'a'), "", ""},
+                                          {"code", std::string(200, 'a'), "", ""},
+                                          {"code", std::string(1023, 'a'), "", ""},
+                                          {"long_doc", std::string(1024, 'a'), "", ""}});
+  std::vector<std::pair<std::string, std::size_t>> counts;
+  for (const NamedShare& band : found.lengths) counts.emplace_back(band.name, band.share.all);
+  const std::vector<std::pair<std::string, std::size_t>> expected = {
+      {"0-24", 1}, {"25-69", 2}, {"70-199", 2}, {"200-1023", 2}, {"1024-", 1}};
+  EXPECT_EQ(counts, expected);
 }
 
 TEST_F(RouteEval, Prints) {

@@ -1,7 +1,8 @@
 """Writes the model card from card_template.md and figures.json, so that no figure is typed by hand.
 
     python card.py --figures models/starter/figures.json --log build/train_starter/log.jsonl \
-        --temperatures build/train_starter/temperatures.json --out models/starter/README.md
+        --temperatures build/train_starter/temperatures.json --route-eval gated.json \
+        --route-eval-no-gate whole.json --out models/starter/README.md
 """
 
 import argparse
@@ -56,6 +57,39 @@ def clip(text: str, limit: int = 110) -> str:
     return text if len(text) <= limit else text[:limit - 3] + "..."
 
 
+def share(value: dict) -> str:
+    return f"{percent(value['right'] / value['all'])} ({value['right']}/{value['all']})"
+
+
+def labelled_tables(found: dict) -> str:
+    """What `layard route eval --format json` says of the labelled requests, as tables."""
+    parts = [table(["labelled requests", "right"], [
+        ["**all**, texts of 1,024 characters and more by size", share(found["all"])],
+        ["of those the model decided", share(found["by_model"])]]
+        + [[f"source: {name}", share(f)] for name, f in found["sources"].items()]
+        + [[f"{name.rstrip('-')}{' and more' if name.endswith('-') else ''} characters", share(f)]
+           for name, f in found["lengths"].items()])]
+    by_count = sorted(found["languages"].items(), key=lambda item: -item[1]["all"])
+    parts.append("By language: " + ", ".join(f"{name} {share(f)}" for name, f in by_count) + ".")
+    quarters = [share(f) for f in found["quarters_by_model"]]
+    parts.append("Quarters of those the model decided, the least confident first: "
+                 + ", ".join(quarters) + "; of all, those decided by size among the surest: "
+                 + ", ".join(share(f) for f in found["quarters"])
+                 + f". Calibration error in ten bins {found['calibration_error']:.3f}. Answers that "
+                 f"change with letters swapped in some words: "
+                 f"{found['typo_flips']['changed']} of {found['typo_flips']['all']}; with the "
+                 f"options reversed: {found['order_flips']['changed']} of "
+                 f"{found['order_flips']['all']}.")
+    parts.append(confusion_table(found["confusion"]))
+    return "\n\n".join(parts)
+
+
+def gate_lines(gated: dict, whole: dict) -> str:
+    """The ablation: the same texts with the model asked about every size, with four options."""
+    return (f"Without the size gate (`--no-gate`: four options, long texts too): "
+            f"{share(whole['all'])}, {whole['ms_all'] / gated['ms_all']:.1f} times as long a decision.")
+
+
 def sample_table(samples: list) -> str:
     lines = []
     for s in samples:
@@ -96,10 +130,12 @@ def temperature_table(temperatures: dict) -> str:
     return table(["bucket", "temperature", "fitted on", "rows", "sources"], lines)
 
 
-def card(figures: dict, log: Path, temperatures: dict) -> str:
+def card(figures: dict, log: Path, temperatures: dict, gated: dict, whole: dict) -> str:
     training, requests = figures["training"], figures["requests"]
     good = sum(s["good"] for s in figures["samples"])
     values = {
+        "labelled_accuracy": share(gated["all"]), "labelled_tables": labelled_tables(gated),
+        "gate_lines": gate_lines(gated, whole),
         "dev_accuracy": percent(figures["dev"]["all"]["accuracy"]),
         "dev_table": figure_table(figures["dev"], "by_source"),
         "noul_yes": percent(figures["dev"]["noul_by_wanted"]["yes"]["accuracy"]),
@@ -134,11 +170,16 @@ def main() -> None:
     parser.add_argument("--figures", type=Path, required=True)
     parser.add_argument("--log", type=Path, required=True)
     parser.add_argument("--temperatures", type=Path, required=True)
+    parser.add_argument("--route-eval", type=Path, required=True,
+                        help="of `layard route eval --format json` on the labelled requests")
+    parser.add_argument("--route-eval-no-gate", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     figures = json.loads(args.figures.read_text(encoding="utf-8"))
     temperatures = json.loads(args.temperatures.read_text(encoding="utf-8"))
-    args.out.write_text(card(figures, args.log, temperatures), encoding="utf-8")
+    gated, whole = (json.loads(path.read_text(encoding="utf-8"))
+                    for path in (args.route_eval, args.route_eval_no_gate))
+    args.out.write_text(card(figures, args.log, temperatures, gated, whole), encoding="utf-8")
     print(f"wrote {args.out}")
 
 

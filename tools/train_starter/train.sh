@@ -33,6 +33,11 @@ if [ ! -f "$data/request_kind.jsonl.gz" ]; then
   exit 64
 fi
 
+if [ ! -x build/layard ]; then
+  echo "train.sh: build/layard is missing, which measures the labelled requests; run make build" >&2
+  exit 64
+fi
+
 # The marker is written last, so an interrupted installation is repeated.
 if ! cmp -s "$here/requirements.txt" "$venv/installed.txt"; then
   python3 -m venv "$venv"
@@ -54,6 +59,11 @@ mkdir -p "$work"
 "$python" "$here/export.py" --weights "$work/best.pt" --temperatures "$work/temperatures.json" \
   --out "$out"
 "$python" "$here/evaluate.py" --model "./$out" --data "$data" --out "$out/figures.json"
+for gate in "" --no-gate; do
+  build/layard route eval --model "./$out" --cases tests/requests/cases.jsonl --format json $gate \
+    >"$work/route_eval$gate.json"
+done
 "$python" "$here/card.py" --figures "$out/figures.json" --log "$work/log.jsonl" \
-  --temperatures "$work/temperatures.json" --out "$out/README.md"
+  --temperatures "$work/temperatures.json" --route-eval "$work/route_eval.json" \
+  --route-eval-no-gate "$work/route_eval--no-gate.json" --out "$out/README.md"
 echo "train.sh: done, see $out/README.md"
