@@ -10,7 +10,8 @@ target_link_libraries(layard PRIVATE ${LAYARD_LIBS} Threads::Threads ${CMAKE_DL_
 target_sources(layard PUBLIC FILE_SET HEADERS
   BASE_DIRS ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include
   FILES ${PROJECT_SOURCE_DIR}/include/layard/answer.h
-    ${PROJECT_SOURCE_DIR}/include/layard/benchmark.h ${PROJECT_SOURCE_DIR}/include/layard/doctor.h
+    ${PROJECT_SOURCE_DIR}/include/layard/benchmark.h
+    ${PROJECT_SOURCE_DIR}/include/layard/cascade.h ${PROJECT_SOURCE_DIR}/include/layard/doctor.h
     ${PROJECT_SOURCE_DIR}/include/layard/error.h
     ${PROJECT_SOURCE_DIR}/include/layard/evaluation.h
     ${PROJECT_SOURCE_DIR}/include/layard/export.h ${PROJECT_SOURCE_DIR}/include/layard/layard.h

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "commands.h"
+#include "evaluate_cascade.h"
 #include "labelled.h"
 #include "progress.h"
 #include "table.h"
@@ -18,6 +19,7 @@ struct Options {
   std::string format = "text";
   double min_accuracy = 0;
   bool no_order_flips = false;
+  CascadeFlags cascade;
 };
 
 Status check(const Options& options) {
@@ -61,6 +63,30 @@ std::string printable_lines(const std::string& text) {
   return out;
 }
 
+Result<CascadeEvaluation> run_cascade(const Globals& globals, const Options& options) {
+  LAYARD_TRY(check(options));
+  if (!options.html.empty() || !options.calibration.empty() || options.no_order_flips) {
+    return Error{ErrorCode::kInvalidRequest,
+                 "--html, --calibration and --no-order-flips are about one checkpoint; drop them "
+                 "with --cascade"};
+  }
+  return measure_cascade(globals, options.labelled, options.cascade);
+}
+
+int run_evaluate_cascade(const Globals& globals, const Options& options) {
+  const auto found = run_cascade(globals, options);
+  if (!found.ok()) return report(found.error());
+  std::cout << (options.format == "json" ? cascade_evaluation_json(*found) + "\n"
+                                         : printable_lines(print_cascade_evaluation(*found)));
+  if (!options.output.empty()) {
+    const Status written = write_report(options.output, cascade_evaluation_json(*found) + "\n");
+    if (!written.ok()) return report(written.error());
+  }
+  if (100 * found->fitted.accuracy >= options.min_accuracy) return kExitOk;
+  std::cerr << "check failed: accuracy is under --min-accuracy\n";
+  return kExitCheckFailed;
+}
+
 int run_evaluate(const Globals& globals, const Options& options) {
   const auto found = run_evaluation(globals, options);
   if (!found.ok()) return report(found.error());
@@ -84,7 +110,8 @@ void add_evaluate(CLI::App& app, const Globals& globals, Run& run) {
       "Examples:\n"
       "  layard evaluate --data cases.jsonl\n"
       "  layard evaluate laya --data cases.jsonl --split dev --html report.html\n"
-      "  layard evaluate --data cases.jsonl --calibration calibration.json --min-accuracy 80\n\n"
+      "  layard evaluate --data cases.jsonl --calibration calibration.json --min-accuracy 80\n"
+      "  layard evaluate --data cases.jsonl --cascade starter,laya --write-cascade FILE\n\n"
       "A line is {\"state\": TEXT, \"questions\": {...}, \"expected\": {question: answer}}: the\n"
       "answer is a label (choice), a level's index (score), or true or false (noul).");
   auto options = std::make_shared<Options>();
@@ -102,8 +129,13 @@ void add_evaluate(CLI::App& app, const Globals& globals, Run& run) {
       ->capture_default_str();
   command->add_flag("--no-order-flips", options->no_order_flips,
                     "Do not ask choices again with their options reversed");
-  command->callback([&globals, &run, options] {
-    run = [&globals, options] { return run_evaluate(globals, *options); };
+  add_cascade_flags(*command, options->cascade);
+  command->callback([&globals, &run, options, command] {
+    options->cascade.model_given = command->count("model") > 0;
+    run = [&globals, options] {
+      return options->cascade.chain.empty() ? run_evaluate(globals, *options)
+                                            : run_evaluate_cascade(globals, *options);
+    };
   });
 }
 

@@ -33,6 +33,11 @@ struct Options {
   std::string format = "json";
   std::string batch;
   std::string default_model;
+  std::vector<std::string> cascade;
+  std::string cascade_file;
+  std::optional<double> cascade_threshold;
+  int orders = 1;
+  bool stability = false;
   std::string calibration;
   bool raw = false;
   bool no_tie_recheck = false;
@@ -42,7 +47,51 @@ PredictOptions predict_options(const Options& options) {
   PredictOptions predict;
   predict.overflow = *overflow_policy_from_string(options.overflow);
   predict.raw = options.raw;
+  predict.orders = options.stability ? 2 : options.orders;
   return predict;
+}
+
+// What this run is told to answer with, for messages.
+std::string opened_name(const Options& options) {
+  if (options.cascade.empty()) return options.model;
+  std::string names;
+  for (const std::string& name : options.cascade) names += (names.empty() ? "" : ",") + name;
+  return names;
+}
+
+Result<Predictor> open_cascade(const Options& options, const ModelOptions& checkpoints) {
+  if (!options.default_model.empty()) {
+    return Error{ErrorCode::kInvalidRequest,
+                 "--default-model belongs to the model auto, and a "
+                 "cascade names its checkpoints"};
+  }
+  if (!options.calibration.empty()) {
+    return Error{ErrorCode::kInvalidRequest,
+                 "--calibration is one checkpoint's, and a cascade has several"};
+  }
+  CascadeOptions cascade;
+  cascade.checkpoints = checkpoints;
+  cascade.chain = options.cascade;
+  cascade.threshold = options.cascade_threshold;
+  if (!options.cascade_file.empty()) {
+    LAYARD_ASSIGN(const std::string text, read_file(options.cascade_file, kCascadeFileBytesMax));
+    auto plan = parse_cascade_plan(text);
+    if (!plan.ok()) {
+      return Error{plan.error().code, "'" + options.cascade_file + "': " + plan.error().message};
+    }
+    cascade.plan = *std::move(plan);
+  }
+  return Predictor::open_cascade(cascade);
+}
+
+Result<Predictor> open_predictor(const Globals& globals, const Options& options, bool lazy) {
+  LAYARD_ASSIGN(ModelOptions resolved,
+                model_options(globals, options.model, options.device, options.dtype));
+  resolved.lazy = lazy;
+  resolved.tie_recheck = !options.no_tie_recheck;
+  resolved.calibration_file = options.calibration;
+  if (!options.cascade.empty()) return open_cascade(options, resolved);
+  return Predictor::open(resolved, options.default_model);
 }
 
 // Of the terminal that standard output is; 0 for anything else.
@@ -54,12 +103,7 @@ std::size_t terminal_columns() {
 
 Result<Prediction> predict_one(const Globals& globals, const Options& options) {
   LAYARD_ASSIGN(const RequestInput input, read_request(options.context, options.questions));
-  LAYARD_ASSIGN(ModelOptions model_options_value,
-                model_options(globals, options.model, options.device, options.dtype));
-  model_options_value.lazy = true;
-  model_options_value.tie_recheck = !options.no_tie_recheck;
-  model_options_value.calibration_file = options.calibration;
-  LAYARD_ASSIGN(Predictor predictor, Predictor::open(model_options_value, options.default_model));
+  LAYARD_ASSIGN(Predictor predictor, open_predictor(globals, options, true));
   return predictor.predict(input.state, input.questions, predict_options(options));
 }
 
@@ -88,8 +132,9 @@ bool names_the_interface(std::string_view model) {
 // What the lines of a batch may name as their model: the one that this run has.
 class ModelNames {
  public:
-  ModelNames(Environment environment, std::string opened)
-      : environment_(std::move(environment)), opened_(std::move(opened)) {}
+  /// `is_cascade`: no single name stands for what answers.
+  ModelNames(Environment environment, std::string opened, bool is_cascade)
+      : environment_(std::move(environment)), opened_(std::move(opened)), is_cascade_(is_cascade) {}
 
   /// Errors: kInvalidRequest for another model, and those of is_same_model.
   Status check(const std::string& asked) {
@@ -101,8 +146,10 @@ class ModelNames {
 
  private:
   Status compare(const std::string& asked) const {
-    LAYARD_ASSIGN(const bool same, is_same_model(environment_, asked, opened_));
-    if (same) return {};
+    if (!is_cascade_) {
+      LAYARD_ASSIGN(const bool same, is_same_model(environment_, asked, opened_));
+      if (same) return {};
+    }
     return Error{ErrorCode::kInvalidRequest,
                  "'model' is '" + asked.substr(0, kNameBytesMax) + "', and this run has '" +
                      opened_ + "'; give such lines to a run of their own: layard predict " +
@@ -112,6 +159,7 @@ class ModelNames {
   static constexpr std::size_t kNameBytesMax = 200;
   Environment environment_;
   std::string opened_;
+  bool is_cascade_;
   std::optional<std::pair<std::string, Status>> last_;
 };
 
@@ -169,16 +217,15 @@ class Batch {
 };
 
 int run_batch(const Globals& globals, const Options& options) {
-  auto resolved = model_options(globals, options.model, options.device, options.dtype);
-  if (!resolved.ok()) return report(resolved.error());
-  resolved->tie_recheck = !options.no_tie_recheck;
-  resolved->calibration_file = options.calibration;
-  auto predictor = Predictor::open(*resolved, options.default_model);
+  const auto known = environment(globals);
+  if (!known.ok()) return report(known.error());
+  auto predictor = open_predictor(globals, options, false);
   if (!predictor.ok()) return report(predictor.error());
   auto source = Source::open(options.batch);
   if (!source.ok()) return report(source.error());
   LineReader lines(*std::move(source));
-  Batch batch(*predictor, options, ModelNames(resolved->environment, options.model));
+  Batch batch(*predictor, options,
+              ModelNames(*known, opened_name(options), !options.cascade.empty()));
   Progress progress("predict");
   std::uint64_t count = 0;
   std::string line;
@@ -215,6 +262,10 @@ int run_predict(const Globals& globals, const Options& options, const CLI::App& 
     return report({ErrorCode::kInvalidRequest,
                    "--raw adds rows that --format table does not show; drop one of the two"});
   }
+  if (!options.cascade.empty() && command.count("model") > 0) {
+    return report({ErrorCode::kInvalidRequest, "--cascade stands in the place of MODEL; put '" +
+                                                   options.model + "' into the chain or drop it"});
+  }
   if (options.batch.empty()) {
     if (!questions_given) {
       return report({ErrorCode::kInvalidRequest,
@@ -236,6 +287,38 @@ int run_predict(const Globals& globals, const Options& options, const CLI::App& 
                        beside.substr(2)});
   }
   return run_batch(globals, options);
+}
+
+void add_orders_options(CLI::App& command, Options& options) {
+  CLI::Option* orders =
+      command
+          .add_option("--orders", options.orders,
+                      "Show the options of a choice in so many orders and answer from the mean; "
+                      "`stability` in the result says how far they differ")
+          ->check(CLI::Range(1, kOrdersMax))
+          ->capture_default_str();
+  command.add_flag("--stability", options.stability, "As --orders 2: as given and reversed")
+      ->excludes(orders);
+}
+
+void add_cascade_options(CLI::App& command, Options& options) {
+  CLI::Option* cascade =
+      command
+          .add_option("--cascade", options.cascade,
+                      "Checkpoints in the place of MODEL, smallest first: what one is not sure of "
+                      "the next one answers, and `cascade` in the result says which")
+          ->delimiter(',')
+          ->type_name("MODEL,MODEL,...");
+  command
+      .add_option("--cascade-file", options.cascade_file,
+                  "How sure each must be, fitted on labelled data")
+      ->type_name(kFileType)
+      ->needs(cascade);
+  command
+      .add_option("--cascade-threshold", options.cascade_threshold,
+                  "The same for all but the last, set by hand, 0 to 1")
+      ->type_name("FLOAT")
+      ->needs(cascade);
 }
 
 }  // namespace
@@ -277,6 +360,8 @@ void add_predict(CLI::App& app, const Globals& globals, Run& run) {
           "What to do with a text that does not fit: cut it, give an error, or read it in windows")
       ->check(CLI::IsMember({"cut", "error", "windows"}))
       ->capture_default_str();
+  add_orders_options(*command, *options);
+  add_cascade_options(*command, *options);
   command->add_flag("--raw", options->raw, "Add each row's ids, markers and raw logits");
   command
       ->add_option("--batch", options->batch,

@@ -31,14 +31,32 @@ Result<Predictor> Predictor::open(const ModelOptions& options, const std::string
   return predictor;
 }
 
+Result<Predictor> Predictor::open_cascade(const CascadeOptions& options) {
+  Predictor predictor;
+  LAYARD_ASSIGN(predictor.cascade_, Cascade::open(options));
+  return predictor;
+}
+
 Result<Prediction> Predictor::predict(const State& state, const QuestionSet& questions,
                                       const PredictOptions& options) {
+  if (cascade_ != nullptr) {
+    LAYARD_ASSIGN(CascadePrediction found, cascade_->predict(state, questions, options));
+    return std::move(found.prediction);
+  }
   if (router_ != nullptr) return router_->predict(state, questions, options);
   return model_->predict(state, questions, options);
 }
 
 std::vector<Result<Prediction>> Predictor::predict_many(std::span<const Request> requests,
                                                         const PredictOptions& options) {
+  if (cascade_ != nullptr) {
+    std::vector<Result<Prediction>> out;
+    for (Result<CascadePrediction>& found : cascade_->predict_many(requests, options)) {
+      out.push_back(found.ok() ? Result<Prediction>(std::move(found->prediction))
+                               : Result<Prediction>(found.error()));
+    }
+    return out;
+  }
   if (router_ != nullptr) return router_->predict_many(requests, options);
   return model_->predict_many(requests, options);
 }

@@ -1,5 +1,5 @@
 /// What a command's MODEL stands for: one checkpoint, or `auto`, the choice between two by
-/// language.
+/// language; and what stands in its place with --cascade.
 #pragma once
 
 #include <memory>
@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "layard/cascade.h"
 #include "layard/model.h"
 #include "layard/router.h"
 
@@ -27,16 +28,21 @@ class Predictor {
   /// another model than `auto`.
   static Result<Predictor> open(const ModelOptions& options, const std::string& default_model);
 
+  /// Errors: those of Cascade::open.
+  static Result<Predictor> open_cascade(const CascadeOptions& options);
+
   Result<Prediction> predict(const State& state, const QuestionSet& questions,
                              const PredictOptions& options);
   std::vector<Result<Prediction>> predict_many(std::span<const Request> requests,
                                                const PredictOptions& options);
+  /// REQUIRES: not a cascade.
   Result<std::string> render_json(std::string_view context, std::string_view questions,
                                   const PredictOptions& options);
 
  private:
-  std::unique_ptr<Model> model_;        // or
-  std::unique_ptr<LayaRouter> router_;  // exactly one of the two
+  std::unique_ptr<Model> model_;  // exactly one of these
+  std::unique_ptr<LayaRouter> router_;
+  std::unique_ptr<Cascade> cascade_;
 };
 
 }  // namespace layard::cli

@@ -1,5 +1,6 @@
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "commands.h"
@@ -24,6 +25,7 @@ struct Options {
   std::string calibration;
   std::string state;
   std::vector<std::string> devices;
+  std::optional<int> orders;
 };
 
 struct EvalOptions {
@@ -38,11 +40,15 @@ struct LoadedPolicy {
   std::string sha256;  // of the file; empty: built-in
 };
 
-Result<LoadedPolicy> read_policy(const std::string& path) {
-  if (path.empty()) return LoadedPolicy{RoutePolicy::built_in(), ""};
-  LAYARD_ASSIGN(const std::string text, read_file(path, gateway::kPolicyBytesMax));
-  LAYARD_ASSIGN(RoutePolicy policy, RoutePolicy::parse(text, path));
-  return LoadedPolicy{std::move(policy), gateway::policy_hash(text)};
+Result<LoadedPolicy> read_policy(const Options& options) {
+  LoadedPolicy out{RoutePolicy::built_in(), ""};
+  if (!options.policy.empty()) {
+    LAYARD_ASSIGN(const std::string text, read_file(options.policy, gateway::kPolicyBytesMax));
+    LAYARD_ASSIGN(out.policy, RoutePolicy::parse(text, options.policy));
+    out.sha256 = gateway::policy_hash(text);
+  }
+  out.policy.orders = options.orders.value_or(out.policy.orders);
+  return out;
 }
 
 std::string model_name(const Options& options, const RoutePolicy& policy) {
@@ -74,7 +80,7 @@ Result<Decision> decide(const Globals& globals, const Options& options) {
                  "explain, eval)"};
   }
   Decision out;
-  LAYARD_ASSIGN(LoadedPolicy loaded, read_policy(options.policy));
+  LAYARD_ASSIGN(LoadedPolicy loaded, read_policy(options));
   out.policy = std::move(loaded.policy);
   out.policy_sha256 = std::move(loaded.sha256);
   LAYARD_ASSIGN(out.text, read_value("--state", options.state));
@@ -112,7 +118,7 @@ int run_explain(const Globals& globals, const Options& options, const std::strin
 
 Result<gateway::RouteEvaluation> evaluate(const Globals& globals, const Options& options,
                                           const EvalOptions& eval) {
-  LAYARD_ASSIGN(LoadedPolicy loaded, read_policy(options.policy));
+  LAYARD_ASSIGN(LoadedPolicy loaded, read_policy(options));
   RoutePolicy& policy = loaded.policy;
   if (eval.no_gate) policy.remove_gate();
   LAYARD_ASSIGN(const std::string text, read_file(eval.cases, gateway::kCasesBytesMax));
@@ -148,6 +154,11 @@ void add_policy(CLI::App& command, Options& options) {
       .add_option("--model", options.model,
                   "Who is asked (default: the policy's checkpoint, else starter)")
       ->type_name(kModelType);
+  command
+      .add_option("--orders", options.orders,
+                  "Offer the classes in so many orders and answer from the mean (default: the "
+                  "policy's question.orders, else 1)")
+      ->check(CLI::Range(1, kOrdersMax));
   add_calibration_option(command, options.calibration);
 }
 

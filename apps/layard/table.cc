@@ -104,6 +104,15 @@ std::string window_text(const Answer& answer) {
          std::to_string(window.token_end);
 }
 
+// How far the answer depends on the order of its options, where several were asked.
+std::string stability_text(const AnswerSet& answers, const std::string& question) {
+  const auto found = std::ranges::find(answers.stability, question, &OrderStability::question);
+  if (found == answers.stability.end() || found->choices.empty()) return "";
+  return ", the answer of " + fixed(found->agreement * 100, "%.0f") + "% of " +
+         std::to_string(found->orders) + " orders, spread " + fixed(found->spread * 100, "%.1f") +
+         "%";
+}
+
 std::string bar(double probability) {
   const auto filled = static_cast<std::size_t>(std::lround(probability * kBarColumns));
   std::string out;
@@ -166,7 +175,8 @@ std::string answers_table(const AnswerSet& answers, std::size_t columns_max) {
     const Block shown = std::visit([](const auto& value) { return block(value); }, answer.value);
     out += printable(answer.id) + ": " + shown.answer + "  (" +
            std::string(to_string(answer.type())) + ", answer confidence " +
-           fixed(shown.answer_confidence * 100, "%.1f") + "%" + window_text(answer) + ")\n";
+           fixed(shown.answer_confidence * 100, "%.1f") + "%" + window_text(answer) +
+           stability_text(answers, answer.id) + ")\n";
     std::size_t columns = 0;
     for (const Option& option : shown.options) columns = std::max(columns, width(option.name));
     columns = std::min(columns, label_columns(columns_max));

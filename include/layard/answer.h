@@ -104,6 +104,25 @@ struct Usage {
   friend bool operator==(const Usage&, const Usage&) = default;
 };
 
+/// How far a question's answer depends on the order in which its options were shown. Only choice
+/// questions of at least two options are shown in more orders than one: the levels of a score and
+/// the two sides of a noul have an order of their own.
+struct OrderStability {
+  std::string question;
+  /// Orders that were run, each once; below what was asked for where there are fewer.
+  std::int64_t orders = 1;
+  /// What each order alone would have answered: the order the question has, then the same from the
+  /// last option to the first, then others. Empty for one order, and then nothing that follows is
+  /// printed either.
+  std::vector<Label> choices;
+  /// Share of `choices` that are the answer. 4 decimals, as `spread`.
+  double agreement = 1;
+  /// Largest difference between the orders in the answer's probability.
+  double spread = 0;
+
+  friend bool operator==(const OrderStability&, const OrderStability&) = default;
+};
+
 /// One more member of the printed root, such as `routing` or `runtime`. `json` is a JSON text.
 struct ExtraField {
   std::string key;
@@ -119,12 +138,15 @@ struct AnswerSet {
   Usage usage;
   std::vector<std::string> warnings;  // printed only when not empty, never inside an answer
   std::vector<ExtraField> extra;
+  /// One a question, where several orders of options were asked for; printed only when not empty,
+  /// as `stability`, after the warnings.
+  std::vector<OrderStability> stability = {};
 
   friend bool operator==(const AnswerSet&, const AnswerSet&) = default;
 };
 
-/// `{"model", "answers", "usage", "warnings"?, extra...}`. An extra member whose name is already
-/// taken is left out; one whose text is not JSON is printed as a string.
+/// `{"model", "answers", "usage", "warnings"?, "stability"?, extra...}`. An extra member whose name
+/// is already taken is left out; one whose text is not JSON is printed as a string.
 /// Source: laya 0.4.15 agent.py `_decode_answers` and `predict_batch` (fields and their order).
 LAYARD_EXPORT std::string print_answers(const AnswerSet& answers, const CodecOptions& options);
 

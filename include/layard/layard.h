@@ -3,6 +3,7 @@
 
 #include "layard/answer.h"
 #include "layard/benchmark.h"
+#include "layard/cascade.h"
 #include "layard/doctor.h"
 #include "layard/error.h"
 #include "layard/evaluation.h"

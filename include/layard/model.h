@@ -96,6 +96,12 @@ struct PredictOptions {
   OverflowPolicy overflow = OverflowPolicy::kCut;
   /// Adds each row's ids, markers and raw logits to the result.
   bool raw = false;
+  /// Orders in which a choice question's options are shown, 1 to kOrdersMax; all of them are rows
+  /// of the same forward pass, and the answer is read from the mean of their probabilities. 1: the
+  /// order the question has. 2: also from the last option to the first. More: also permutations
+  /// that follow from the question's own texts, so that equal questions get equal orders. Scores
+  /// and nouls keep their one order.
+  int orders = 1;
 };
 
 /// What ran where, in the guide's field order.
@@ -135,6 +141,9 @@ struct RawRow {
   std::vector<std::int32_t> markers;
   std::vector<float> logits;
   std::vector<float> act;
+  /// Where several orders were asked for and the question has one: slot s shows option
+  /// option_order[s]. Else empty, and not printed.
+  std::vector<std::uint32_t> option_order = {};
 };
 
 /// Everything one request gave.
@@ -145,7 +154,7 @@ struct Prediction {
   std::vector<RawRow> rows;
 };
 
-/// `prediction` as JSON: model, answers, usage, warnings?, rows?, runtime.
+/// `prediction` as JSON: model, answers, usage, warnings?, stability?, rows?, runtime.
 LAYARD_EXPORT std::string print_prediction(const Prediction& prediction,
                                            const CodecOptions& options);
 
@@ -174,12 +183,12 @@ class LAYARD_EXPORT Model {
                              const PredictOptions& options);
 
   /// Answers many requests in shared forward passes; results are those of single calls, bit for
-  /// bit. A request's own overflow policy wins over `options`. A request that names another model
-  /// is answered all the same, with a warning in its result.
+  /// bit. A request's own overflow policy and orders win over `options`. A request that names
+  /// another model is answered all the same, with a warning in its result.
   std::vector<Result<Prediction>> predict_many(std::span<const Request> requests,
                                                const PredictOptions& options);
 
-  /// The JSON door: `{"state" | "context", "questions", "overflow"?}` in, a result out.
+  /// The JSON door: a request as parse_request reads it in, a result out.
   Result<std::string> predict_json(std::string_view request, const CodecOptions& codec);
 
   /// `context` by the command line's rule (see context_from_text), `questions` as JSON.
@@ -201,7 +210,7 @@ class LAYARD_EXPORT Model {
   Result<std::int64_t> sequence_length(const State& state, const QuestionSet& questions);
 
   /// What the model would read: each question's ids, tokens, option spans and what was cut. Runs
-  /// no forward pass.
+  /// no forward pass. Of several orders (PredictOptions::orders) it shows the first.
   Result<std::string> render_json(std::string_view context, std::string_view questions,
                                   const CodecOptions& codec, const PredictOptions& options);
 

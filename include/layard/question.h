@@ -98,7 +98,11 @@ LAYARD_EXPORT std::string_view to_string(OverflowPolicy policy);
 /// The policy of that exact name, or nothing.
 LAYARD_EXPORT std::optional<OverflowPolicy> overflow_policy_from_string(std::string_view name);
 
-/// One request: `{"state" | "context", "questions", "overflow"?, "model"?}`.
+/// Orders of a question's options that one request may ask for.
+inline constexpr int kOrdersMax = 24;
+
+/// One request:
+/// `{"state" | "context", "questions", "overflow"?, "model"?, "orders"? | "stability"?}`.
 struct Request {
   State state;
   QuestionSet questions;
@@ -106,6 +110,8 @@ struct Request {
   std::optional<std::string> model;
   /// As QuestionSet::warnings, of the request's own members.
   std::vector<std::string> warnings = {};
+  /// As PredictOptions::orders, 1 to kOrdersMax; `"stability": true` is 2, false is 1.
+  std::optional<int> orders = {};
 };
 
 /// Reads and checks questions: an object of id -> definition, or an array of distinct texts, each
@@ -133,7 +139,8 @@ LAYARD_EXPORT Result<State> context_from_text(std::string_view text);
 /// Reads one request. Unknown members are ignored; one that is a slip away from a known member
 /// gives a warning.
 /// Errors: kInvalidRequest: not an object, both or neither of `state` and `context`, a null state,
-/// no questions, an unknown overflow policy, and everything parse_questions refuses.
+/// no questions, an unknown overflow policy, orders out of range, both or malformed `orders` and
+/// `stability`, and everything parse_questions refuses.
 LAYARD_EXPORT Result<Request> parse_request(std::string_view json, const CodecOptions& options);
 
 }  // namespace layard

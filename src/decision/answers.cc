@@ -127,18 +127,23 @@ Result<std::vector<float>> option_probabilities(const Question& question,
   return by_label;
 }
 
-Result<Answer> decode_answer(const Question& question, const RowScores& scores,
-                             const Calibration& calibration) {
-  LAYARD_ASSIGN(const std::vector<float> p,
-                option_probabilities(question, scores.logits, calibration));
+Result<std::vector<float>> row_probabilities(const Question& question, const RowScores& scores,
+                                             const Calibration& calibration) {
+  LAYARD_ASSIGN(std::vector<float> p, option_probabilities(question, scores.logits, calibration));
   if (!std::isfinite(scores.act_probability)) {
     return failed(question,
                   "the act probability is not finite; the weights or the device are "
                   "faulty");
   }
+  return p;
+}
+
+Answer make_answer(const Question& question, std::span<const float> p, double act_probability,
+                   const Calibration& calibration) {
+  LAYARD_CHECK(!p.empty() && p.size() == question.options.size());
   Answer answer;
   answer.id = question.id;
-  answer.act_probability = python_round4(static_cast<double>(scores.act_probability));
+  answer.act_probability = python_round4(act_probability);
   switch (question.type) {
     case QuestionType::kChoice:
       answer.value = decode_choice(question, p);
@@ -152,6 +157,12 @@ Result<Answer> decode_answer(const Question& question, const RowScores& scores,
   }
   calibrate_confidence(question, p, calibration, answer);
   return answer;
+}
+
+Result<Answer> decode_answer(const Question& question, const RowScores& scores,
+                             const Calibration& calibration) {
+  LAYARD_ASSIGN(const std::vector<float> p, row_probabilities(question, scores, calibration));
+  return make_answer(question, p, static_cast<double>(scores.act_probability), calibration);
 }
 
 Usage count_usage(const QuestionSet& questions, std::span<const PromptRow> rows) {

@@ -33,8 +33,18 @@ Result<std::vector<float>> option_probabilities(const Question& question,
                                                 std::span<const float> logits,
                                                 const Calibration& calibration);
 
-/// One answer, rounded to 4 decimals at the very end.
+/// The calibrated probabilities of a row, as option_probabilities.
 /// Errors: kInternal (`inference failed: ...`) naming the question and what was not finite.
+Result<std::vector<float>> row_probabilities(const Question& question, const RowScores& scores,
+                                             const Calibration& calibration);
+
+/// One answer from calibrated probabilities in label order, rounded to 4 decimals at the very end;
+/// the calibration says what the largest is worth as answer_confidence.
+/// REQUIRES: one finite probability an option.
+Answer make_answer(const Question& question, std::span<const float> probabilities,
+                   double act_probability, const Calibration& calibration);
+
+/// One row's answer. Errors: as row_probabilities.
 Result<Answer> decode_answer(const Question& question, const RowScores& scores,
                              const Calibration& calibration);
 

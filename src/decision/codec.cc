@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "decision/json_members.h"
+#include "decision/order_json.h"
 #include "decision/python_text.h"
 #include "decision/schema.h"
 #include "layard/words.h"
@@ -40,7 +41,7 @@ constexpr std::size_t kWarningsMax = 16;
 
 const std::vector<std::string>& request_members() {
   static const std::vector<std::string> kNames = {"state", "context", "questions", "overflow",
-                                                  "model"};
+                                                  "model", "orders",  "stability"};
   return kNames;
 }
 
@@ -252,11 +253,6 @@ JsonValue to_json(const Usage& usage) {
 
 // ---- answers from JSON ----
 
-Label label_of(const JsonValue& value) {
-  const std::string json = base::write_json(value, base::JsonStyle::kCompact);
-  return {python_str(value), value.is_string() ? value.text() : json, json};
-}
-
 ScoreAnswer read_score_answer(MemberReader& reader) {
   ScoreAnswer answer;
   answer.score = reader.number("score");
@@ -412,6 +408,7 @@ Result<Request> read_request(const JsonValue& value, const CodecOptions& options
       return invalid("'overflow' must be one of cut, error, windows, got " + json_shown(*overflow));
     }
   }
+  LAYARD_ASSIGN(request.orders, read_orders(value));
   if (const JsonValue* model = value.find("model"); model && !model->is_null()) {
     if (!model->is_string()) return invalid("'model' must be a string, got " + json_shown(*model));
     request.model = model->text();
@@ -427,6 +424,7 @@ JsonValue answers_to_json(const AnswerSet& set) {
   root.set("answers", std::move(answers));
   root.set("usage", to_json(set.usage));
   if (!set.warnings.empty()) root.set("warnings", strings_to_json(set.warnings));
+  if (!set.stability.empty()) root.set("stability", stability_to_json(set.stability));
   for (const ExtraField& field : set.extra) {
     if (root.find(field.key) == nullptr) root.set(field.key, parse_or_string(field.json));
   }
@@ -446,7 +444,11 @@ Result<AnswerSet> read_answers(const JsonValue& value) {
     set.answers.push_back(std::move(read));
   }
   LAYARD_ASSIGN(set.usage, read_usage(usage));
-  constexpr std::array<std::string_view, 4> kOwn = {"model", "answers", "usage", "warnings"};
+  if (const JsonValue* stability = value.find("stability")) {
+    LAYARD_ASSIGN(set.stability, read_stability(*stability));
+  }
+  constexpr std::array<std::string_view, 5> kOwn = {"model", "answers", "usage", "warnings",
+                                                    "stability"};
   for (const auto& [key, extra] : value.members()) {
     if (std::find(kOwn.begin(), kOwn.end(), key) != kOwn.end()) continue;
     set.extra.push_back({key, base::write_json(extra, base::JsonStyle::kCompact)});

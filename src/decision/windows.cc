@@ -154,6 +154,7 @@ AnswerSet merge_windows(std::span<const AnswerSet> sets, std::span<const TokenSp
         static_cast<std::int64_t>(best), static_cast<std::int64_t>(spans[best].start),
         static_cast<std::int64_t>(spans[best].end), static_cast<std::int64_t>(sets.size())};
     merged.answers.push_back(std::move(answer));
+    if (!sets[best].stability.empty()) merged.stability.push_back(sets[best].stability[q]);
   }
   for (const AnswerSet& set : sets) {
     for (const std::string& warning : set.warnings) {

@@ -59,7 +59,8 @@ std::optional<std::size_t> window_batch_max(std::size_t windows, const WindowBud
                                             const PromptSpec& spec);
 
 /// One answer set of all windows' sets: noul from the window with the highest P(true), choice and
-/// score from the one with the highest answer_confidence, the first of equals; usage summed.
+/// score from the one with the highest answer_confidence, the first of equals; stability is that
+/// window's; usage summed.
 /// REQUIRES: as many sets as spans, at least one, all with the same questions.
 AnswerSet merge_windows(std::span<const AnswerSet> sets, std::span<const TokenSpan> spans);
 

@@ -143,6 +143,10 @@ TEST(Windows, Merge) {
                                  window_answers(0.7, 0.9, 0)};
   sets[0].usage.options = {{"c", 3, 2, 4}};
   sets[2].usage.options = {{"c", 3, 1, 4}, {"d", 5, 4, {}}};
+  for (std::size_t w = 0; w < 3; ++w) {
+    const auto orders = static_cast<std::int64_t>(w + 2);
+    sets[w].stability = {{"n", orders, {}, 1, 0}, {"s", orders, {}, 1, 0}};
+  }
   sets[0].warnings = {"w"};
   sets[1].warnings = {"w", "v"};
   const std::vector<TokenSpan> spans = {{0, 60}, {30, 90}, {60, 100}};
@@ -152,13 +156,16 @@ TEST(Windows, Merge) {
   EXPECT_EQ(merged.answers[1].window, (AnswerWindow{0, 0, 60, 3}));
   EXPECT_EQ(std::get<ScoreAnswer>(merged.answers[1].value).score, 0.2);
   EXPECT_EQ(merged.warnings, (std::vector<std::string>{"w", "v"}));
+  ASSERT_EQ(merged.stability.size(), 2U);  // of the windows that decided
+  EXPECT_EQ(merged.stability[0].orders, 3);
+  EXPECT_EQ(merged.stability[1].orders, 2);
   EXPECT_EQ(print_answers(merged, {false, JsonLayout::kCompact})
                 .substr(print_answers(merged, {false, JsonLayout::kCompact}).find("\"usage\"")),
             R"("usage":{"input_tokens":300,"output_tokens":0,"state_tokens":150,)"
             R"("state_tokens_dropped":3,"truncated":1,"truncated_questions":[],)"
             R"("options":{"c":{"total":3,"distinct":1,"tokens_per_option":4},)"
             R"("d":{"total":5,"distinct":4,"tokens_per_option":null}},"windows":3},)"
-            R"("warnings":["w","v"]})");
+            R"("warnings":["w","v"],"stability":{"n":{"orders":3},"s":{"orders":2}}})");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "gateway/policy_fields.h"
 #include "gateway/policy_sections.h"
+#include "layard/question.h"
 
 namespace layard::gateway {
 namespace {
@@ -101,9 +102,12 @@ class Reader {
                     "write {\"instructions\": \"...\", \"options\": {...}}");
       return;
     }
-    fields_.unknown(question, {"instructions", "options", "checkpoint"}, strict_);
+    fields_.unknown(question, {"instructions", "options", "checkpoint", "orders"}, strict_);
     fields_.text(question, "instructions", chars_max(), policy_.instructions);
     fields_.text(question, "checkpoint", chars_max(), policy_.checkpoint);
+    std::int64_t orders = policy_.orders;
+    fields_.whole(question, "orders", 1, kOrdersMax, orders);
+    policy_.orders = static_cast<int>(orders);
     read_options(question.member("options"));
   }
 

@@ -63,7 +63,7 @@ Result<RequestClass> RequestClassifier::classify(std::string_view text) const {
   }
   if (auto found = by_size(text)) return *std::move(found);
   LAYARD_ASSIGN(const Prediction prediction,
-                model_->predict(State{std::string(text)}, question_, {}));
+                model_->predict(State{std::string(text)}, question_, predict_options()));
   return read(prediction);
 }
 
@@ -83,12 +83,18 @@ std::vector<Result<RequestClass>> RequestClassifier::classify_many(
       requests.push_back({State{text}, reversed ? reversed_ : question_, {}, {}});
     }
   }
-  const auto predictions = model_->predict_many(requests, {});
+  const auto predictions = model_->predict_many(requests, predict_options());
   for (std::size_t i = 0; i < places.size(); ++i) {
     out[places[i]] =
         predictions[i].ok() ? read(*predictions[i]) : Result<RequestClass>(predictions[i].error());
   }
   return out;
+}
+
+PredictOptions RequestClassifier::predict_options() const {
+  PredictOptions options;
+  options.orders = policy_->orders;
+  return options;
 }
 
 Result<RequestClass> RequestClassifier::read(const Prediction& prediction) const {

@@ -30,7 +30,8 @@ struct RequestClass {
 /// The size of `text` in the gate's unit. REQUIRES: valid UTF-8.
 std::size_t gate_size(const SizeGate& gate, std::string_view text);
 
-/// Asks `model` the policy's question. Thread-safety: that of the model.
+/// Asks `model` the policy's question, in as many orders of its options as the policy says.
+/// Thread-safety: that of the model.
 class RequestClassifier {
  public:
   /// Errors: kInvalidRequest (a question that the model cannot be asked).
@@ -51,6 +52,7 @@ class RequestClassifier {
  private:
   RequestClassifier(const RoutePolicy& policy, Model& model) : policy_(&policy), model_(&model) {}
   Result<RequestClass> read(const Prediction& prediction) const;
+  PredictOptions predict_options() const;
 
   const RoutePolicy* policy_;
   Model* model_;

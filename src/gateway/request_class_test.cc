@@ -101,5 +101,25 @@ TEST_F(RequestClassTest, ReversedOptionsKeepTheirNames) {
   EXPECT_NE(reversed[0]->probabilities, plain[0]->probabilities);
 }
 
+TEST_F(RequestClassTest, SeveralOrdersGiveTheirMean) {
+  RoutePolicy both = RoutePolicy::built_in();
+  both.orders = 2;
+  const RequestClassifier averaged = classifier(both);
+  const RequestClassifier seed = classifier(RoutePolicy::built_in());
+  const std::vector<std::string> texts = {"a text"};
+  const auto plain = seed.classify_many(texts, false);
+  const auto reversed = seed.classify_many(texts, true);
+  const auto found = averaged.classify(texts[0]);
+  ASSERT_TRUE(found.ok()) << found.error().message;
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_NEAR(
+        found->probabilities[i].probability,
+        (plain[0]->probabilities[i].probability + reversed[0]->probabilities[i].probability) / 2,
+        1e-4);
+  }
+  // Offered in reverse, the two orders are the same two.
+  EXPECT_EQ(averaged.classify_many(texts, true)[0]->probabilities, found->probabilities);
+}
+
 }  // namespace
 }  // namespace layard::gateway

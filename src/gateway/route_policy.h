@@ -123,6 +123,8 @@ struct RoutePolicy {
   std::vector<ClassOption> options;
   /// The model that is asked; empty: the caller's choice.
   std::string checkpoint;
+  /// Orders in which the options are offered (PredictOptions::orders).
+  int orders = 1;
   std::vector<PolicyRow> rows;
   DecideRule decide;
   StickyRule sticky;

@@ -51,11 +51,13 @@ TEST(RoutePolicy, BuiltIn) {
 TEST(RoutePolicy, QuestionAndGate) {
   const RoutePolicy policy = parsed(R"({"classes": {"big": {"device": "a"}},
     "question": {"instructions": "Which?", "checkpoint": "typed-decisions",
-                 "options": {"x": "one", "y": "two", "big": "three"}},
+                 "orders": 2, "options": {"x": "one", "y": "two", "big": "three"}},
     "size_gate": {"min": 10, "unit": "bytes", "scope": "all", "class": "big"},
     "gate_on": "answer_confidence"})");
   EXPECT_EQ(option_names(policy), (Names{"x", "y"}));
   EXPECT_EQ(policy.checkpoint, "typed-decisions");
+  EXPECT_EQ(policy.orders, 2);
+  EXPECT_EQ(parsed(R"({"classes": {}})").orders, 1);
   EXPECT_EQ(policy.size_gate->min, 10);
   EXPECT_EQ(policy.size_gate->unit, GateUnit::kBytes);
   EXPECT_EQ(policy.size_gate->scope, GateScope::kAll);
@@ -101,6 +103,10 @@ TEST(RoutePolicy, Refusals) {
   check_refused(R"({"classes": {}, "question": "?"})", "question");
   check_refused(R"({"classes": {}, "question": {"options": {"a": "b"}}})", "/question/options");
   check_refused(R"({"classes": {}, "question": {"options": {"a": "b", "c": 1}}})", "option \"c\"");
+  for (const char* orders : {"0", "25", "2.5", "\"2\"", "null"}) {
+    check_refused(std::string(R"({"classes": {}, "question": {"orders": )") + orders + "}}",
+                  "\"orders\" must be a whole number from 1 to 24");
+  }
   check_refused(std::string(200, '['), "route policy");
 }
 

@@ -36,11 +36,14 @@ Status run_in_passes(backends::Session& session, std::span<const encoder::ModelR
 
 std::vector<RawRow> raw_rows(const DecisionJob& job) {
   std::vector<RawRow> raw;
+  const QuestionSet& asked = job.prepared.asked(job.request->questions);
   for (const auto& pass : job.prepared.passes) {
     for (std::size_t i = 0; i < pass.size(); ++i) {
+      const Question& question = asked.questions[i];
       const encoder::RowOutput& output = job.outputs[raw.size()];
-      raw.push_back({job.request->questions.questions[i].id, pass[i].ids, pass[i].markers,
-                     output.logits, decision::act_softmax(output.act)});
+      raw.push_back({question.id, pass[i].ids, pass[i].markers, output.logits,
+                     decision::act_softmax(output.act)});
+      if (!job.prepared.ordered.empty()) raw.back().option_order = question.option_order;
     }
   }
   return raw;
@@ -87,9 +90,10 @@ Result<LoadedModel*> Engine::ensure_loaded() {
 }
 
 void Engine::prepare(const LoadedModel& model, DecisionJob& job) {
-  const OverflowPolicy overflow = job.request->overflow.value_or(job.overflow);
+  const Layout layout{job.request->overflow.value_or(job.layout.overflow),
+                      job.request->orders.value_or(job.layout.orders)};
   auto prepared =
-      runtime::prepare(job.request->state, job.request->questions, overflow, model.tools());
+      runtime::prepare(job.request->state, job.request->questions, layout, model.tools());
   if (!prepared.ok()) {
     job.error = prepared.error();
     return;
@@ -147,7 +151,8 @@ void Engine::recheck_ties(LoadedModel& model, std::span<DecisionJob* const> jobs
   std::vector<encoder::ModelRow> rows;
   for (DecisionJob* job : jobs) {
     if (job->error.has_value()) continue;
-    const auto ties = near_tie_rows(job->request->questions, job->outputs, model.calibration());
+    const auto ties = near_tie_rows(job->prepared.asked(job->request->questions), job->outputs,
+                                    model.calibration());
     std::vector<std::size_t> again;
     std::ranges::set_intersection(ties, job->pending, std::back_inserter(again));
     for (const std::size_t row : again) {

@@ -31,10 +31,10 @@ void add_request_warnings(const Request& request, AnswerSet& answers);
 struct DecisionJob {
   /// REQUIRES: outlives the job.
   const Request* request = nullptr;
-  /// Where the request itself names no policy.
-  OverflowPolicy overflow = OverflowPolicy::kCut;
+  /// Where the request itself names no policy, or no orders.
+  Layout layout = {};
   PreparedRequest prepared;
-  /// Passes in order, questions in order; filled by prepare(), as is what follows.
+  /// Passes in order, their rows in order; filled by prepare(), as is what follows.
   std::vector<encoder::ModelRow> rows;
   std::vector<encoder::RowOutput> outputs;  // one a row
   std::vector<std::uint8_t> rechecked;      // one a row: 1 if float32 decided a near tie

@@ -84,7 +84,7 @@ TEST_F(EngineTest, AJobWithAnErrorIsPassedOver) {
   for (int i = 0; i < 400; ++i) too_long.state.text += "word ";
   DecisionJob refused;
   refused.request = &too_long;
-  refused.overflow = OverflowPolicy::kError;
+  refused.layout.overflow = OverflowPolicy::kError;
   Engine::prepare(*model_, refused);
   ASSERT_TRUE(refused.error.has_value());
   EXPECT_EQ(refused.error->code, ErrorCode::kInvalidRequest);
@@ -98,7 +98,7 @@ TEST_F(EngineTest, AJobWithAnErrorIsPassedOver) {
   too_long.overflow = OverflowPolicy::kCut;
   DecisionJob cut;
   cut.request = &too_long;
-  cut.overflow = OverflowPolicy::kError;
+  cut.layout.overflow = OverflowPolicy::kError;
   Engine::prepare(*model_, cut);
   EXPECT_FALSE(cut.error.has_value());
 }

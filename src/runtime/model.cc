@@ -48,7 +48,7 @@ std::vector<Result<Prediction>> Model::predict_many(std::span<const Request> req
   LoadedModel* model = nullptr;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     jobs[i].request = &requests[i];
-    jobs[i].overflow = options.overflow;
+    jobs[i].layout = {options.overflow, options.orders};
     if (requests[i].questions.questions.empty()) continue;
     if (model == nullptr) {
       auto loaded = engine.ensure_loaded();
@@ -103,7 +103,7 @@ Result<std::string> Model::render_json(std::string_view context, std::string_vie
   LAYARD_ASSIGN(const QuestionSet parsed, parse_questions(questions, codec));
   LAYARD_ASSIGN(LoadedModel * model, impl_->engine->ensure_loaded());
   LAYARD_ASSIGN(const PreparedRequest prepared,
-                runtime::prepare(state, parsed, options.overflow, model->tools()));
+                runtime::prepare(state, parsed, {options.overflow}, model->tools()));
   return runtime::render(parsed, prepared, model->tokens(), codec);
 }
 
@@ -129,7 +129,7 @@ Result<Model::Facts> Model::facts() {
 Result<std::int64_t> Model::sequence_length(const State& state, const QuestionSet& questions) {
   LAYARD_ASSIGN(LoadedModel * model, impl_->engine->ensure_loaded());
   LAYARD_ASSIGN(const PreparedRequest prepared,
-                runtime::prepare(state, questions, OverflowPolicy::kCut, model->tools()));
+                runtime::prepare(state, questions, {}, model->tools()));
   if (prepared.truncated()) return std::int64_t{model->tools().spec.max_len} + 1;
   return static_cast<std::int64_t>(prepared.longest_row());
 }

@@ -92,6 +92,133 @@ TEST_F(ModelTest, ManyEqualSingles) {
   }
 }
 
+QuestionSet with_order(const QuestionSet& questions, const std::vector<std::uint32_t>& order) {
+  QuestionSet out = questions;
+  out.questions[0].option_order = order;
+  return out;
+}
+
+// One order, asked for or not, is what there always was: the same bits, and nothing more is said.
+TEST_F(ModelTest, OneOrderIsTheDefault) {
+  const auto model = open();
+  const auto questions = *parse_questions(kQuestions, {});
+  PredictOptions options;
+  options.raw = true;
+  const auto before = model->predict({"some text"}, questions, options);
+  options.orders = 1;
+  const auto one = model->predict({"some text"}, questions, options);
+  EXPECT_EQ(one->answers, before->answers);
+  EXPECT_TRUE(one->answers.stability.empty());
+  ASSERT_EQ(one->rows.size(), 3U);
+  for (std::size_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(one->rows[r].logits, before->rows[r].logits);
+    EXPECT_TRUE(one->rows[r].option_order.empty());
+  }
+  const auto root = parse(model->predict_json("some text", kQuestions, {}, {}));
+  EXPECT_EQ(root.find("stability"), nullptr);
+}
+
+// Two orders are two single questions whose order is written out, and the mean of their answers.
+TEST_F(ModelTest, TwoOrdersAreTwoQuestionsByHand) {
+  const auto model = open();
+  const auto questions = *parse_questions(kQuestions, {});
+  PredictOptions options;
+  options.raw = true;
+  const auto forward = model->predict({"some text"}, with_order(questions, {0, 1, 2}), options);
+  const auto reversed = model->predict({"some text"}, with_order(questions, {2, 1, 0}), options);
+  options.orders = 2;
+  const auto both = model->predict({"some text"}, questions, options);
+  ASSERT_TRUE(both.ok()) << both.error().message;
+  ASSERT_EQ(both->rows.size(), 4U);
+  EXPECT_EQ(both->rows[0].logits, forward->rows[0].logits);
+  EXPECT_EQ(both->rows[0].act, forward->rows[0].act);
+  EXPECT_EQ(both->rows[1].logits, reversed->rows[0].logits);
+  EXPECT_EQ(both->rows[1].input_ids, reversed->rows[0].input_ids);
+  EXPECT_EQ(both->rows[1].option_order, (std::vector<std::uint32_t>{2, 1, 0}));
+  EXPECT_NE(both->rows[0].logits, both->rows[1].logits);
+  // Scores and nouls are what they are.
+  EXPECT_EQ(both->answers.answers[1], forward->answers.answers[1]);
+  EXPECT_EQ(both->answers.answers[2], forward->answers.answers[2]);
+  const auto choice = [](const Prediction& p) {
+    return std::get<ChoiceAnswer>(p.answers.answers[0].value);
+  };
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double mean = (choice(*forward).probabilities[i].probability +
+                         choice(*reversed).probabilities[i].probability) /
+                        2;
+    EXPECT_NEAR(choice(*both).probabilities[i].probability, mean, 1e-4) << i;
+  }
+  ASSERT_EQ(both->answers.stability.size(), 3U);
+  const OrderStability& team = both->answers.stability[0];
+  EXPECT_EQ(team.orders, 2);
+  EXPECT_EQ(team.choices, (std::vector<Label>{choice(*forward).choice, choice(*reversed).choice}));
+  EXPECT_EQ(both->answers.stability[1], (OrderStability{"level", 1, {}, 1, 0}));
+  const std::int64_t turned = static_cast<std::int64_t>(both->rows[1].input_ids.size());
+  EXPECT_EQ(both->answers.usage.input_tokens, forward->answers.usage.input_tokens + turned);
+}
+
+// What else is in the batch changes no bit, whatever orders its requests ask for; a request's own
+// orders win.
+TEST_F(ModelTest, OrdersInABatch) {
+  const auto model = open();
+  std::vector<Request> requests;
+  for (int i = 0; i < 12; ++i) {
+    Request request{{"text number " + std::to_string(i * i)},
+                    *parse_questions(kQuestions, {}),
+                    std::nullopt,
+                    std::nullopt};
+    if (i % 3 == 1) request.orders = 1;
+    if (i % 3 == 2) request.orders = 6;
+    requests.push_back(std::move(request));
+  }
+  PredictOptions options;
+  options.raw = true;
+  options.orders = 2;
+  const auto many = model->predict_many(requests, options);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    ASSERT_TRUE(many[i].ok());
+    const std::size_t orders = i % 3 == 0 ? 2 : i % 3 == 1 ? 1 : 6;
+    ASSERT_EQ(many[i]->rows.size(), 2 + orders);
+    PredictOptions alone = options;
+    alone.orders = static_cast<int>(orders);
+    const auto one = model->predict(requests[i].state, requests[i].questions, alone);
+    EXPECT_EQ(one->answers, many[i]->answers) << i;
+    for (std::size_t r = 0; r < one->rows.size(); ++r) {
+      EXPECT_EQ(one->rows[r].logits, many[i]->rows[r].logits) << i << " " << r;
+    }
+  }
+  options.orders = 25;
+  const auto refused = model->predict(requests[0].state, requests[0].questions, options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, ErrorCode::kInvalidRequest);
+}
+
+TEST_F(ModelTest, OrdersInTheJsonDoor) {
+  const auto model = open();
+  const auto root = parse(model->predict_json(
+      std::string(R"({"state":"some text","stability":true,"questions":)") + kQuestions + "}", {}));
+  EXPECT_EQ(keys(root),
+            (std::vector<std::string>{"model", "answers", "usage", "stability", "runtime"}));
+  EXPECT_EQ(keys(*root.find("stability")), (std::vector<std::string>{"team", "level", "yes"}));
+  EXPECT_EQ(keys(*root.find("stability")->find("team")),
+            (std::vector<std::string>{"orders", "agreement", "spread", "choices"}));
+  EXPECT_EQ(keys(*root.find("stability")->find("yes")), (std::vector<std::string>{"orders"}));
+  PredictOptions raw;
+  raw.raw = true;
+  raw.orders = 2;
+  const auto rows = parse(model->predict_json("some text", kQuestions, {}, raw));
+  const auto& team = *rows.find("rows")->find("team");
+  ASSERT_EQ(team.size(), 2U);
+  EXPECT_EQ(write_json(*team.items()[1].find("option_order"), base::JsonStyle::kCompact),
+            "[2,1,0]");
+  EXPECT_EQ(rows.find("rows")->find("yes")->find("option_order"), nullptr);
+  // The row of each question as it is written: one.
+  EXPECT_TRUE(parse(model->render_json("some text", kQuestions, {}, raw))
+                  .find("questions")
+                  ->find("team")
+                  ->is_object());
+}
+
 TEST_F(ModelTest, AnotherModelInARequestIsWarnedAbout) {
   testing::write_file(folder_ / "models.json", R"({"laya": "."})");
   ModelOptions mapped = options();

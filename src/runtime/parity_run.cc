@@ -22,8 +22,7 @@ Result<std::vector<ReferenceRow>> build_rows(const LoadedModel& model,
                                              const ReferenceCase& reference) {
   LAYARD_ASSIGN(const State state, decision::read_state(reference.state));
   LAYARD_ASSIGN(const QuestionSet questions, decision::read_questions(reference.questions, {}));
-  LAYARD_ASSIGN(const PreparedRequest prepared,
-                prepare(state, questions, OverflowPolicy::kCut, model.tools()));
+  LAYARD_ASSIGN(const PreparedRequest prepared, prepare(state, questions, {}, model.tools()));
   std::vector<ReferenceRow> rows;
   for (const decision::PromptRow& row : prepared.passes[0]) {
     ReferenceRow built;

@@ -10,8 +10,19 @@ namespace {
 
 using decision::PromptRow;
 
+Error too_many_rows(const std::string& what, std::size_t rows) {
+  return {ErrorCode::kInvalidRequest, what + " are " + std::to_string(rows) + " rows, more than " +
+                                          std::to_string(kWindowRowsMax)};
+}
+
+std::string questions_in_orders(const QuestionSet& questions, int orders) {
+  return std::to_string(questions.questions.size()) + " questions" +
+         (orders == 1 ? "" : " in " + std::to_string(orders) + " orders");
+}
+
+// `questions`: as rows ask them; `what` a window holds of them, for a message.
 Result<PreparedRequest> prepare_windows(const State& state, const QuestionSet& questions,
-                                        const PromptTools& tools) {
+                                        const std::string& what, const PromptTools& tools) {
   std::vector<std::size_t> head_tokens;
   for (const Question& question : questions.questions) {
     head_tokens.push_back(
@@ -38,11 +49,10 @@ Result<PreparedRequest> prepare_windows(const State& state, const QuestionSet& q
   }
   const std::size_t rows_wanted = prepared.spans.size() * questions.questions.size();
   if (rows_wanted > kWindowRowsMax) {
-    return Error{ErrorCode::kInvalidRequest,
-                 std::to_string(prepared.spans.size()) + " windows of " +
-                     std::to_string(questions.questions.size()) + " questions are " +
-                     std::to_string(rows_wanted) + " rows, more than " +
-                     std::to_string(kWindowRowsMax) + "; ask fewer questions or split the text"};
+    Error error =
+        too_many_rows(std::to_string(prepared.spans.size()) + " windows of " + what, rows_wanted);
+    error.message += "; ask fewer questions or split the text";
+    return error;
   }
   for (const decision::TokenSpan& span : prepared.spans) {
     // As upstream: a window goes back to text and is read like any other text.
@@ -63,10 +73,13 @@ void warn_about_no_text(const State& state, PreparedRequest& prepared) {
   prepared.warnings.emplace_back("the text is empty: the answers follow from the questions alone");
 }
 
+// A question's rows are cut alike in all orders: the first stands for all.
 void warn_about_cuts(const QuestionSet& questions, PreparedRequest& prepared) {
   if (prepared.windows) return;
+  std::size_t row = 0;
   for (std::size_t i = 0; i < questions.questions.size(); ++i) {
-    const decision::PromptStats& stats = prepared.passes[0][i].stats;
+    const decision::PromptStats& stats = prepared.passes[0][row].stats;
+    row += prepared.ordered.empty() ? 1 : prepared.ordered.counts[i];
     const std::string name = "question '" + questions.questions[i].id + "': ";
     if (stats.truncated()) {
       prepared.warnings.push_back(name + std::to_string(stats.state_tokens_dropped()) +
@@ -80,6 +93,22 @@ void warn_about_cuts(const QuestionSet& questions, PreparedRequest& prepared) {
           " options still differ after shortening; use fewer or shorter ones");
     }
   }
+}
+
+Result<decision::OrderedQuestions> order_questions(const QuestionSet& questions, int orders) {
+  if (orders < 1 || orders > kOrdersMax) {
+    return Error{ErrorCode::kInvalidRequest, "orders must be from 1 to " +
+                                                 std::to_string(kOrdersMax) + ", got " +
+                                                 std::to_string(orders)};
+  }
+  // Bounded before they are made: each is a copy of its question.
+  const std::size_t rows_max = questions.questions.size() * static_cast<std::size_t>(orders);
+  if (orders > 1 && rows_max > kWindowRowsMax) {
+    Error error = too_many_rows(questions_in_orders(questions, orders), rows_max);
+    error.message += "; ask fewer questions or fewer orders";
+    return error;
+  }
+  return decision::in_orders(questions, orders);
 }
 
 }  // namespace
@@ -104,17 +133,21 @@ bool PreparedRequest::truncated() const {
 }
 
 Result<PreparedRequest> prepare(const State& state, const QuestionSet& questions,
-                                OverflowPolicy overflow, const PromptTools& tools) {
+                                const Layout& layout, const PromptTools& tools) {
+  LAYARD_ASSIGN(decision::OrderedQuestions ordered, order_questions(questions, layout.orders));
+  const QuestionSet& asked = ordered.empty() ? questions : ordered.asked;
   PreparedRequest prepared;
-  if (overflow == OverflowPolicy::kWindows) {
-    auto windows = prepare_windows(state, questions, tools);
+  if (layout.overflow == OverflowPolicy::kWindows) {
+    auto windows =
+        prepare_windows(state, asked, questions_in_orders(questions, layout.orders), tools);
     if (!windows.ok()) return windows.error();
     prepared = *std::move(windows);
   } else {
-    auto rows = decision::build_rows(questions, state, tools.spec, *tools.encoder, overflow);
+    auto rows = decision::build_rows(asked, state, tools.spec, *tools.encoder, layout.overflow);
     if (!rows.ok()) return rows.error();
     prepared.passes.push_back(*std::move(rows));
   }
+  prepared.ordered = std::move(ordered);
   prepared.warnings.insert(prepared.warnings.end(), questions.warnings.begin(),
                            questions.warnings.end());
   warn_about_no_text(state, prepared);
@@ -129,7 +162,7 @@ encoder::ModelRow model_row(const PromptRow& row) {
 Result<AnswerSet> finish(const QuestionSet& questions, const PreparedRequest& prepared,
                          std::span<const encoder::RowOutput> outputs,
                          const decision::Calibration& calibration) {
-  const std::size_t count = questions.questions.size();
+  const std::size_t count = prepared.asked(questions).questions.size();
   LAYARD_CHECK(outputs.size() == count * prepared.passes.size());
   std::vector<AnswerSet> sets;
   for (std::size_t pass = 0; pass < prepared.passes.size(); ++pass) {
@@ -138,8 +171,12 @@ Result<AnswerSet> finish(const QuestionSet& questions, const PreparedRequest& pr
       const encoder::RowOutput& output = outputs[pass * count + i];
       scores.push_back({output.logits, decision::act_softmax(output.act)[0]});
     }
-    LAYARD_ASSIGN(AnswerSet set,
-                  decision::decode_answers(questions, prepared.passes[pass], scores, calibration));
+    LAYARD_ASSIGN(
+        AnswerSet set,
+        prepared.ordered.empty()
+            ? decision::decode_answers(questions, prepared.passes[pass], scores, calibration)
+            : decision::decode_orders(questions, prepared.ordered, prepared.passes[pass], scores,
+                                      calibration));
     sets.push_back(std::move(set));
   }
   AnswerSet answers =

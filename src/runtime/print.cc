@@ -65,10 +65,14 @@ JsonValue row_json(const RawRow& row) {
   out.set("markers", integers(row.markers));
   out.set("logits", floats(row.logits));
   out.set("act", floats(row.act));
+  if (!row.option_order.empty()) {
+    out.set("option_order", list(row.option_order,
+                                 [](std::uint32_t option) { return JsonValue::integer(option); }));
+  }
   return out;
 }
 
-// A question's row, or the list of its windows' rows.
+// A question's row, or the list of its windows' and orders' rows.
 JsonValue rows_json(const std::vector<RawRow>& rows) {
   JsonValue out = JsonValue::object();
   for (const RawRow& row : rows) {

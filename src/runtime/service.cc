@@ -296,7 +296,7 @@ void DecisionService::Impl::on_model(const PendingPtr& pending,
   begin_step(ServiceStep::kPrepare, pending->request.request);
   runtime::DecisionJob& job = pending->job;
   job.request = &pending->request.request;
-  job.overflow = pending->request.options.overflow;
+  job.layout = {pending->request.options.overflow, pending->request.options.orders};
   runtime::Engine::prepare(*(*model)->model, job);
   if (job.error.has_value()) {
     fail(pending, End::kFailed, *job.error);

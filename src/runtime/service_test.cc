@@ -264,6 +264,48 @@ TEST_F(ServiceTest, RowsInTheCacheAreNotRunAgain) {
   expect_equal_rows(ask(*service, elsewhere)->prediction, alone("laya-multilingual", both));
 }
 
+// Rows are what the cache, the counts and the queue know: each order is one.
+TEST_F(ServiceTest, OrdersAreRows) {
+  ServiceOptions cached = options();
+  cached.model = "laya";
+  cached.answer_cache_bytes_max = 1 << 20;
+  const auto service = open(cached);
+  const auto in_orders = [](std::optional<int> orders) {
+    ServiceRequest asked = request("This is the end of it");
+    asked.options.raw = true;
+    asked.request.orders = orders;
+    return asked;
+  };
+  const auto one = ask(*service, in_orders(std::nullopt));
+  EXPECT_EQ(service->stats().rows, 2U);
+  EXPECT_TRUE(one->prediction.answers.stability.empty());
+  const auto two = ask(*service, in_orders(2));
+  ASSERT_TRUE(two.ok()) << two.error().message;
+  EXPECT_FALSE(two->cached);  // the reversed row is new
+  EXPECT_EQ(service->stats().rows, 3U);
+  EXPECT_EQ(two->prediction.answers.stability.size(), 2U);
+  EXPECT_NE(two->prediction.answers.answers[0], one->prediction.answers.answers[0]);
+  const auto again = ask(*service, in_orders(2));
+  EXPECT_TRUE(again->cached);
+  EXPECT_EQ(again->prediction.answers, two->prediction.answers);
+  const auto three = ask(*service, in_orders(3));
+  EXPECT_EQ(service->stats().rows, 4U);
+  EXPECT_EQ(three->prediction.answers.stability[0].orders, 3);
+  // As a model alone, and the service's own default where the request does not say.
+  ServiceRequest by_default = in_orders(std::nullopt);
+  by_default.options.orders = 2;
+  expect_equal_rows(ask(*service, by_default)->prediction, two->prediction);
+  ModelOptions model = cached.checkpoints;
+  model.model = "laya";
+  const auto alone =
+      (*Model::open(model))
+          ->predict(by_default.request.state, by_default.request.questions, by_default.options);
+  expect_equal_rows(two->prediction, *alone);
+  EXPECT_EQ(service->stats().rows, 4U);
+  ServiceRequest many = in_orders(25);
+  EXPECT_EQ(ask(*service, many).error().code, ErrorCode::kInvalidRequest);
+}
+
 // Holds the device with a first request whose `done` does not return.
 class BlockedService {
  public:
@@ -294,6 +336,25 @@ class BlockedService {
   };
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
 };
+
+// A request of more rows takes more of the queue.
+TEST_F(ServiceTest, EveryOrderCountsInTheQueue) {
+  const auto queued_tokens = [&](int orders) {
+    ServiceOptions one = options();
+    one.model = "laya";
+    const auto service = open(one);
+    BlockedService blocked(*service, request("first"));
+    ServiceRequest asked = request("the second text");
+    asked.options.orders = orders;
+    service->submit(std::move(asked), [](const Result<ServiceAnswer>&) {});
+    return service->stats().queued_tokens;
+  };
+  const auto single = alone("laya", request("the second text")).rows;
+  const auto choice = static_cast<std::int64_t>(single[0].input_ids.size());
+  const auto noul = static_cast<std::int64_t>(single[1].input_ids.size());
+  EXPECT_EQ(queued_tokens(1), choice + noul);
+  EXPECT_EQ(queued_tokens(6), 6 * choice + noul);
+}
 
 struct Answers {
   std::mutex mutex;

@@ -14,9 +14,10 @@
 namespace layard::runtime {
 
 /// Indices into `outputs` of the rows whose answers are near ties (decision::near_tie), ascending.
-/// Outputs of every row: passes in order, questions in order inside a pass; with windows each
-/// window's answer counts by itself. Whether a row is listed depends on its own output alone. Rows
-/// that cannot be decoded are not listed; finish() reports them.
+/// Outputs of every row: passes in order, questions in order inside a pass (in all the orders that
+/// are asked); each window's and each order's answer counts by itself. Whether a row is listed
+/// depends on its own output alone. Rows that cannot be decoded are not listed; finish() reports
+/// them.
 std::vector<std::size_t> near_tie_rows(const QuestionSet& questions,
                                        std::span<const encoder::RowOutput> outputs,
                                        const decision::Calibration& calibration);

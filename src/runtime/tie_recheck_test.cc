@@ -144,6 +144,35 @@ TEST_F(TieRecheckModel, CountedWhereRowsCouldBeChecked) {
   }
 }
 
+TEST_F(TieRecheckModel, OrdersAreCheckedOneByOne) {
+  const auto all = requests();
+  const auto predict = [&](const std::string& dtype, bool tie_recheck) {
+    PredictOptions orders;
+    orders.raw = true;
+    orders.orders = 3;
+    return open_as(dtype, tie_recheck)->predict_many(all, orders);
+  };
+  const auto exact = predict("float32", true);
+  const auto reduced = predict("bfloat16", false);
+  const auto checked = predict("bfloat16", true);
+  const auto calibration = *decision::Calibration::from_config_json(testing::tiny_agent_config({}));
+  std::int64_t turned_ties = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    ASSERT_EQ(checked[i]->rows.size(), 5U);  // three of the choice, one of each other
+    std::int64_t ties = 0;
+    for (std::size_t r = 0; r < 5; ++r) {
+      Question question = all[i].questions.questions[r < 3 ? 0 : r - 2];
+      question.option_order = reduced[i]->rows[r].option_order;
+      const bool near = *decision::near_tie(question, reduced[i]->rows[r].logits, calibration);
+      EXPECT_EQ(checked[i]->rows[r].logits, (near ? exact : reduced)[i]->rows[r].logits) << r;
+      ties += near ? 1 : 0;
+      turned_ties += near && (r == 1 || r == 2) ? 1 : 0;
+    }
+    EXPECT_EQ(checked[i]->runtime.rechecked, ties) << i;
+  }
+  EXPECT_GT(turned_ties, 0);
+}
+
 TEST_F(TieRecheckModel, WindowsAreCheckedOneByOne) {
   std::string text;
   for (int i = 0; i < 90; ++i) text += "w" + std::to_string(i * 31) + " ";

@@ -61,6 +61,27 @@ TEST(ServerAsked, WhatTheCodecRefusesIsA422) {
   check(R"({"state":"a","overflow":"maybe","questions":{}})", "'overflow' must be one of");
   check_fault(Endpoint::kBatch, R"({"states":["a"],"overflow":"maybe","questions":{}})", 422,
               "'overflow' must be one of");
+  check(R"({"state":"a","orders":0,"questions":{}})", "'orders' must be a whole number");
+  check(R"({"state":"a","stability":2,"questions":{}})", "'stability' must be true or false");
+  check_fault(Endpoint::kBatch, R"({"states":["a"],"orders":"2","questions":{}})", 422,
+              "'orders' must be a whole number from 1 to 24, got \"2\"");
+  check_fault(Endpoint::kDecisions,
+              R"({"input":"a","orders":2,"stability":true,"questions":[
+                  {"type":"predicate","instructions":"x"}]})",
+              422, "send only one of them");
+}
+
+TEST(ServerAsked, Orders) {
+  const auto orders = [](Endpoint endpoint, const char* body) {
+    return std::get<Asked>(read(endpoint, body)).requests.at(0).request.orders;
+  };
+  EXPECT_EQ(orders(Endpoint::kSystemOne, R"({"state":"a","questions":{},"orders":3})"), 3);
+  EXPECT_EQ(orders(Endpoint::kBatch, R"({"states":["a"],"questions":{},"stability":true})"), 2);
+  EXPECT_EQ(orders(Endpoint::kDecisions, R"({"input":"a","orders":4,"questions":[
+                  {"type":"predicate","instructions":"x"}]})"),
+            4);
+  EXPECT_EQ(orders(Endpoint::kSystemOne, R"({"state":"a","questions":{},"orders":null})"),
+            std::nullopt);
 }
 
 TEST(ServerAsked, NotJson) {

@@ -98,6 +98,30 @@ std::optional<Fault> check_budget(const JsonValue& body, const std::string& name
                         std::to_string(limits.budget_tokens_max) + ")"};
 }
 
+// How often a choice question is asked; what is no such number is left to the codec, which says so.
+std::size_t orders_of(const JsonValue& body) {
+  const JsonValue* stability = find_given(body, "stability");
+  if (stability != nullptr && stability->is_bool() && stability->as_bool()) return 2;
+  const JsonValue* orders = find_given(body, "orders");
+  const auto count = orders != nullptr && orders->is_integer() ? orders->as_int64() : std::nullopt;
+  if (!count.has_value() || *count < 1 || *count > kOrdersMax) return 1;
+  return static_cast<std::size_t>(*count);
+}
+
+std::optional<Fault> check_rows(const JsonValue& body, const RequestLimits& limits) {
+  const std::size_t orders = orders_of(body);
+  if (orders == 1) return std::nullopt;
+  const JsonValue& questions = *body.find("questions");
+  std::size_t rows = questions.size();
+  for (const auto& [id, definition] : questions.members()) {
+    const JsonValue* type = definition.find("type");
+    if (type != nullptr && type->is_string() && type->text() == "choice") rows += orders - 1;
+  }
+  if (rows <= limits.rows_max) return std::nullopt;
+  return Fault{413, "too many rows, choice questions counted once an order " +
+                        counts(rows, limits.rows_max)};
+}
+
 std::optional<Fault> check_languages(const JsonValue& body) {
   for (const char* name : {"lang", "lang_guess"}) {
     const JsonValue* value = find_given(body, name);
@@ -145,6 +169,7 @@ OrFault<Controls> check_controls(const JsonValue& body, const RequestLimits& lim
     if (auto fault = check_budget(body, name, limits)) return *std::move(fault);
   }
   if (auto fault = check_languages(body)) return *std::move(fault);
+  if (auto fault = check_rows(body, limits)) return *std::move(fault);
   Controls controls;
   if (const JsonValue* least = find_given(body, "min_confidence")) {
     auto gate = read_gate(*least);

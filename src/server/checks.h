@@ -28,6 +28,7 @@ struct RequestLimits {
   std::size_t options_max = 512;          // of all choice and score questions together
   std::size_t state_chars_max = 50'000;   // code points of the text the model would read
   std::size_t states_max = 64;            // of a batch
+  std::size_t rows_max = 512;             // questions, each once an order of its options
   std::int64_t budget_tokens_max = 8192;  // of `max_len` and `head_max_len`
 };
 

@@ -189,6 +189,30 @@ TEST(ServerChecks, OtherControls) {
   check(with(R"("jev_strict":1)"), 422, "jev_strict must be a boolean");
 }
 
+// Only choices are asked in several orders.
+TEST(ServerChecks, Rows) {
+  const auto body = [](int choices, int nouls, const std::string& more) {
+    std::string questions;
+    for (int i = 0; i < choices + nouls; ++i) {
+      questions += (i == 0 ? "\"q" : ",\"q") + std::to_string(i) +
+                   (i < choices ? R"(":{"type":"choice","criteria":["a","b"]})"
+                                : R"(":{"type":"noul","instructions":"x"})");
+    }
+    return R"({"state":"a","questions":{)" + questions + "}," + more + "}";
+  };
+  const std::string text = "too many rows, choice questions counted once an order ";
+  const auto allowed = [](const std::string& text) {
+    return !fault_in(check_systemone(json(text), {}, known())).has_value();
+  };
+  EXPECT_TRUE(allowed(body(21, 8, R"("orders":24)")));  // 512
+  check(body(21, 9, R"("orders":24)"), 413, text + "(513 > 512)");
+  check(body(64, 0, R"("orders":9)"), 413, text + "(576 > 512)");
+  EXPECT_TRUE(allowed(body(64, 0, R"("orders":8)")));
+  EXPECT_TRUE(allowed(body(64, 0, R"("stability":true)")));
+  EXPECT_TRUE(allowed(body(0, 64, R"("orders":24)")));
+  EXPECT_TRUE(allowed(body(64, 0, R"("orders":99)")));  // the codec refuses it
+}
+
 TEST(ServerChecks, WhatComesFirst) {
   const std::string big = "\"" + std::string(50'001, 'x') + "\"";
   check(R"({"questions":3})", 400, "'state' is required");

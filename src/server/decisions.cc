@@ -225,7 +225,7 @@ std::string decisions_json(ServiceAnswer answer, const AskedDecisions& asked,
   }
   out.set("answers", std::move(answers));
   out.set("usage", usage_json(set.usage.input_tokens));
-  for (const char* name : {"warnings", "routing", "layard"}) {
+  for (const char* name : {"warnings", "stability", "routing", "layard"}) {
     if (const JsonValue* member = wire->find(name)) out.set(name, *member);
   }
   return base::write_json(out, base::JsonStyle::kCompact);

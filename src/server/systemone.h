@@ -16,7 +16,8 @@
 namespace layard::server {
 
 /// One answer as compact JSON: `model`, `answers` (choice and score end with `x_jev_confidence`),
-/// `usage`, `warnings` where there are some, `routing` and, where a model ran, `layard`. Strict:
+/// `usage`, `warnings` and `stability` where there are some, `routing` and, where a model ran,
+/// `layard`. Strict:
 /// what the hosted service sends and nothing else.
 std::string systemone_json(ServiceAnswer answer, const Controls& controls);
 

@@ -176,6 +176,71 @@ def overflow_can_be_refused(world):
     check(scanned["usage"].get("windows", 0) > 1, f"usage of windows: {scanned['usage']}")
 
 
+def in_order(question, order):
+    return {"q": {**question, "option_order": order}}
+
+
+@case
+def orders_are_averaged(world):
+    """Two orders are two questions whose order is written out; the mean of both is the answer."""
+    question = {"type": "choice", "instructions": "Which team should answer?",
+                "criteria": {"tech": "errors", "billing": "charges and refunds", "sales": None}}
+    forward, reversed_, both = (
+        world.predict(world.starter, asked, CHARGED_TWICE, *options).json()
+        for asked, options in ((in_order(question, [0, 1, 2]), []),
+                               (in_order(question, [2, 1, 0]), []),
+                               ({"q": question}, ["--orders", "2", "--raw"])))
+    one, other, mean = (found["answers"]["q"] for found in (forward, reversed_, both))
+    for label, p in mean["probabilities"].items():
+        expected = (one["probabilities"][label] + other["probabilities"][label]) / 2
+        check(abs(p - expected) <= 1e-4, f"{label}: {p}, not {expected}")
+    check_equal(list(mean), ANSWER_FIELDS["choice"], "fields of the answer")
+    found = both["stability"]["q"]
+    check_equal(list(found), ["orders", "agreement", "spread", "choices"], "fields of stability")
+    check_equal((found["orders"], found["choices"]), (2, [one["choice"], other["choice"]]),
+                "what each order says")
+    of_answer = [each["probabilities"][mean["choice"]] for each in (one, other)]
+    check(abs(found["spread"] - (max(of_answer) - min(of_answer))) <= 2e-4, f"spread: {found}")
+    check_equal([row["option_order"] for row in both["rows"]["q"]], [[0, 1, 2], [2, 1, 0]], "rows")
+    check_equal(both["usage"]["input_tokens"],
+                forward["usage"]["input_tokens"] + reversed_["usage"]["input_tokens"], "tokens")
+    short = world.predict(world.starter, {"q": question}, CHARGED_TWICE, "--stability").json()
+    check_equal((short["answers"], short["stability"]), (both["answers"], both["stability"]),
+                "--stability")
+
+
+@case
+def one_order_changes_nothing(world):
+    plain = world.predict(world.starter, THREE_KINDS).json()
+    one = world.predict(world.starter, THREE_KINDS, CHARGED_TWICE, "--orders", "1").json()
+    check_equal(list(one), list(plain), "members")
+    check_equal((one["answers"], one["usage"]), (plain["answers"], plain["usage"]), "answers")
+    many = world.predict(world.starter, THREE_KINDS, CHARGED_TWICE, "--orders", "24").json()
+    check_equal({name: found["orders"] for name, found in many["stability"].items()},
+                {"zone": 6, "angry": 1, "mood": 1}, "three options have six orders")
+    for name in ("angry", "mood"):
+        check_equal(many["stability"][name], {"orders": 1}, name)
+        check_equal(many["answers"][name], plain["answers"][name], name)
+    again = world.predict(world.starter, THREE_KINDS, CHARGED_TWICE, "--orders", "24").json()
+    check_equal(again["stability"], many["stability"], "the same orders every time")
+    for value in ("0", "25", "two"):
+        run = world.predict(world.starter, THREE_KINDS, "x", "--orders", value)
+        run.refused("InvalidRequestError", "--orders")
+    world.predict(world.starter, THREE_KINDS, "x", "--orders", "2", "--stability").refused(
+        "InvalidRequestError", "--orders", "--stability")
+    table = world.predict(world.starter, THREE_KINDS, CHARGED_TWICE, "--orders", "2", "--format",
+                          "table")
+    check("% of 2 orders, spread " in table.stdout, str(table))
+    lines = "".join(json.dumps({"state": CHARGED_TWICE, "questions": THREE_KINDS, **more}) + "\n"
+                    for more in ({}, {"orders": 1}, {"stability": True}, {"orders": 0}))
+    batch = world.run("predict", "--batch", "-", "--orders", "3", stdin=lines)
+    found = [json.loads(line) for line in batch.stdout.splitlines()]
+    check_equal([line.get("stability", {}).get("zone", {}).get("orders") for line in found],
+                [3, None, 2, None], "a line's own orders win")
+    check("'orders' must be a whole number from 1 to 24" in found[3]["error"]["message"],
+          str(found[3]))
+
+
 @case
 def no_questions(world):
     result = world.predict(world.starter, "{}", "x").json()

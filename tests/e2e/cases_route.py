@@ -38,6 +38,31 @@ def route_prints_class_confidence_device(world):
 
 
 @case
+def route_in_several_orders(world):
+    """By the option and by the policy the same; the answer that `predict` gives in two orders."""
+    text = "Explain how rainbows form, at length."
+    classes = {"code": "source code", "prose": "several paragraphs", "short": "one sentence"}
+    question = {"class": {"type": "choice", "instructions": "Which?", "criteria": classes}}
+    asked = world.predict("starter", question, text, "--orders", "2").json()["answers"]["class"]
+    policy = {"classes": {}, "question": {"instructions": "Which?", "options": classes}}
+    one = world.write("one.json", policy)
+    policy["question"]["orders"] = 2
+    two = world.write("two.json", policy)
+    line = f"{asked['choice']} {asked['confidence']:.2f} vulkan\n"
+    for options in (["--policy", two], ["--policy", one, "--orders", "2"]):
+        check_equal(world.run("route", "--state", text, *options).stdout, line, str(options))
+    check_equal(world.run("route", "--state", text, "--policy", two, "--orders", "1").stdout,
+                world.run("route", "--state", text, "--policy", one).stdout, "the option wins")
+    cases = world.write("cases.jsonl", json.dumps({"class": "prose", "text": text}) + "\n")
+    flips = world.run("route", "eval", "--cases", cases, "--orders", "2", "--format", "json")
+    check_equal(flips.json()["order_flips"], {"changed": 0, "all": 1}, "two orders, either first")
+    world.run("route", "--state", text, "--orders", "25").refused("InvalidRequestError", "--orders")
+    policy["question"]["orders"] = 0
+    world.run("route", "--state", text, "--policy", world.write("none.json", policy)).refused(
+        "InvalidRequestError", "question.orders", "none.json")
+
+
+@case
 def route_refuses(world):
     world.run("route").refused("InvalidRequestError", "--state")
     broken = world.write("broken.json", {"classes": {"poem": {"device": "a"}}})

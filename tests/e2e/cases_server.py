@@ -52,6 +52,39 @@ def server_answers_as_predict(world):
 
 
 @case
+def server_orders(world):
+    """As the command line, in all three forms; every order is a row of the counters."""
+    expected = world.predict("starter", THREE_KINDS, CHARGED_TWICE, "--orders", "3").json()
+    asked = {"state": CHARGED_TWICE, "questions": THREE_KINDS}
+    with serving(world) as server:
+        plain = server.systemone(asked).json()
+        check("stability" not in plain, "one order says nothing of orders")
+        check_equal(server.systemone({**asked, "orders": 1}).json()["answers"], plain["answers"],
+                    "one order, asked for")
+        before = server.metric("layard_rows_total")
+        found = server.systemone({**asked, "orders": 3}).json()
+        check_equal(server.metric("layard_rows_total") - before, 2, "rows that were not known yet")
+        check_equal(list(found), ["model", "answers", "usage", "stability", "routing", "layard"],
+                    "members")
+        check_equal(without(found["answers"], "x_jev_confidence"), expected["answers"], "answers")
+        check_equal((found["stability"], found["usage"]),
+                    (expected["stability"], expected["usage"]), "stability and usage")
+        batch = server.post("/v1/systemone/batch", {
+            "states": [CHARGED_TWICE, "x"], "questions": THREE_KINDS, "stability": True}).json()
+        for result in batch["results"]:
+            check_equal(result["stability"]["zone"]["orders"], 2, "orders in a batch")
+        decisions = server.post("/v1/decisions", {
+            "input": CHARGED_TWICE, "orders": 2, "questions": [
+                {"type": "choice", "name": "zone", "instructions": "Which team?",
+                 "choices": ["tech", "billing"]}]}).json()
+        check_equal(decisions["stability"]["zone"]["orders"], 2, "orders of decisions")
+        strict = server.systemone({**asked, "orders": 3, "jev_strict": True}).json()
+        check_equal(list(strict), ["model", "answers", "usage"], "strict")
+        check_equal(strict["answers"]["zone"]["probabilities"],
+                    expected["answers"]["zone"]["probabilities"], "the mean, in the strict form")
+
+
+@case
 def server_empty_questions(world):
     with serving(world, "--no-load-on-demand") as server:
         found = server.systemone({"state": "x", "questions": {}}).json()
@@ -102,6 +135,14 @@ REFUSALS = (
     ({**REQUEST, "min_confidence": True}, 422,
      "min_confidence must be a float in [0.0, 1.0], got True"),
     ({**REQUEST, "overflow": "error", "state": "many words " * 1000}, 422, None),
+    ({**REQUEST, "orders": 25}, 422, "'orders' must be a whole number from 1 to 24, got 25"),
+    ({**REQUEST, "orders": "2"}, 422, "'orders' must be a whole number from 1 to 24, got \"2\""),
+    ({**REQUEST, "stability": 2}, 422, "'stability' must be true or false, got 2"),
+    ({**REQUEST, "orders": 2, "stability": True}, 422,
+     "'stability' is short for 'orders' 2; send only one of them"),
+    ({"state": "x", "orders": 24,
+      "questions": {str(i): {"type": "choice", "criteria": ["a", "b"]} for i in range(22)}}, 413,
+     "too many rows, choice questions counted once an order (528 > 512)"),
     ({**REQUEST, "model": "../../etc/passwd"}, 422, None),
     ({"state": "x", "questions": {"q": {"type": "box", "instructions": "where"}}}, 422,
      "question 'q': unknown type 'box'; use one of ['choice', 'noul', 'score']"),
