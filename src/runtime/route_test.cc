@@ -125,6 +125,7 @@ TEST(Routes, TheDefaultAnswersOnlyWhatIsUndecided) {
   EXPECT_EQ(route(found, {"ok"}).model, "typed-decisions");
   EXPECT_EQ(route(found, {"?"}).reason,
             "no letters detected in state; using default (typed-decisions)");
+  EXPECT_EQ(route(found, {"?"}).checkpoint, "laya-typed-decisions");
   EXPECT_EQ(route(found, {"This is the end of it"}).checkpoint, "laya");
   EXPECT_EQ(route(found, {"日本語です"}).checkpoint, "laya-multilingual");
 }

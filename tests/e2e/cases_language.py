@@ -6,6 +6,8 @@ from harness import Skip, case, check, check_equal, json_lines
 
 ONE = {"refund": {"type": "noul", "instructions": "Does the customer request a refund?"}}
 GERMAN = "Der Kunde wurde zweimal belastet."
+WORKFLOW = {name: ONE["refund"]
+            for name in ("urgency", "action", "category", "churn_risk", "needs_human")}
 REASONS = (
     ("The customer was charged twice and is not happy.", "laya", "language_english"),
     ("Хочу вернуть деньги", "laya-multilingual", "language_non_latin_script"),
@@ -40,6 +42,11 @@ def auto_chooses_by_language(world):
         check_equal(result["answers"], named["answers"], f"answers of {model} to {context!r}")
         check_equal(named["runtime"]["model_routing"], None, "model_routing of a named model")
         check("routing" not in named, f"a named model was not routed: {list(named)}")
+    for context, model, _ in REASONS[:2]:
+        runtime = world.predict("auto", ONE, context, "--dtype", "int8", "--device", "cpu",
+                                environment=environment).json()["runtime"]
+        check_equal([runtime[name] for name in ("model", "dtype", "routing_reason")],
+                    [model, "int8", "cpu_requested"], "both are opened with the same options")
 
 
 @case
@@ -53,6 +60,8 @@ def auto_routing_block(world):
                 "reason")
     check_equal(routing["detection"]["language"], "de", "language")
     check("0.3.20" in routing["detection"]["detector"], f"detector: {routing['detection']}")
+    known = world.predict("auto", WORKFLOW, GERMAN, environment=models(world)).json()["routing"]
+    check_equal(known, {**routing, "workflow": "customer_service"}, "a known set of questions")
 
 
 @case
