@@ -417,8 +417,11 @@ def server_remote_needs_a_key(world):
     refused.refused("InvalidRequestError", "LAYARD_API_KEY")
     with serving(world, "--host", "0.0.0.0", "--allow-remote",
                  environment={"LAYARD_API_KEY": "key"}) as server:
-        reply = server.systemone(REQUEST, {"Host": "models.example", "Authorization": "Bearer key"})
-        reply.json()
+        named = {"Host": "models.example"}
+        server.systemone(REQUEST, {**named, "Authorization": "Bearer key"}).json()
+        for headers in (named, {**named, "Authorization": "Bearer other"}):
+            check_equal(server.systemone(REQUEST, headers).detail(401),
+                        "invalid or missing bearer token", f"a request with {headers}")
 
 
 @case
@@ -435,6 +438,17 @@ def server_checkpoint_not_here(world):
     for options in (["--model", "laya"], ["--preload", "laya"], ["--model", "auto"]):
         run = world.run("--offline", "serve", "--port", "0", *options)
         run.refused("BackendUnavailableError", "layard download laya")
+
+
+@case
+def server_device(world):
+    """`--device` is where every checkpoint runs: one that this build lacks is told at the start."""
+    with serving(world, "--device", "cpu") as server:
+        found = server.systemone(REQUEST).json()["layard"]
+        check_equal((found["device"], found["routing_reason"]), ("cpu", "cpu_requested"), "cpu")
+    for device in ("gpu", "npu"):
+        run = world.run("serve", "--port", "0", "--device", device)
+        run.refused("BackendUnavailableError", f"device {device}")
 
 
 @case
