@@ -25,6 +25,9 @@ def route_prints_class_confidence_device(world):
     """The built-in policy sends every class to vulkan; a file sends them where it says."""
     check_equal(routed(world, "Write a Rust function that sums a slice."), ("code", "vulkan"),
                 "the example")
+    for name, text in (("prose", "Write a short story about a lighthouse keeper and his dog."),
+                       ("short", "What is 2 + 2?")):
+        check_equal(routed(world, text), (name, "vulkan"), text)
     check_equal(routed(world, "a" * 1024), ("long_doc", "vulkan"), "a long text")
     check_equal(routed(world, "文" * 1024)[0], "long_doc", "characters count")
     check(routed(world, "文" * 1023)[0] != "long_doc", "bytes do not")
@@ -59,7 +62,18 @@ def route_in_several_orders(world):
     world.run("route", "--state", text, "--orders", "25").refused("InvalidRequestError", "--orders")
     policy["question"]["orders"] = 0
     world.run("route", "--state", text, "--policy", world.write("none.json", policy)).refused(
-        "InvalidRequestError", "question.orders", "none.json")
+        "InvalidRequestError", "/question/orders", "none.json")
+
+
+@case
+def route_threshold_takes_the_default(world):
+    """The policy's threshold is held against the printed answer's confidence."""
+    text = "Write a Rust function that sums a slice."
+    for least, device in ((0, "rocm"), (1, "hrx")):
+        policy = world.write("policy.json", {"min_confidence": least, "default": "hrx",
+                                             "classes": {"code": {"device": "rocm"}}})
+        check_equal(routed(world, text, "--policy", policy), ("code", device),
+                    f"a threshold of {least}")
 
 
 @case
@@ -94,8 +108,13 @@ def route_eval_measures(world):
     found = world.run("route", "eval", "--cases", lines, "--format", "json").json()
     check_equal((found["all"], found["confusion"]["short"]["long_doc"]),
                 ({"right": 2, "all": 3}, 1), "as JSON")
-    low = world.run("route", "eval", "--cases", lines, "--min-accuracy", "90")
+    low = world.run("route", "eval", "--cases", lines, "--min-accuracy", "66.7")
     check_equal(low.code, 1, str(low))
     check("--min-accuracy" in low.stderr, str(low))
+    reached = world.run("route", "eval", "--cases", lines, "--min-accuracy", "66.6")
+    check_equal((reached.code, reached.stderr), (0, ""), str(reached))
+    right = world.write("right.jsonl", json.dumps(cases[0]) + "\n")
+    whole = world.run("route", "eval", "--cases", right, "--min-accuracy", "100")
+    check_equal(whole.code, 0, f"a floor that is just reached\n{whole}")
     four = world.run("route", "eval", "--cases", lines, "--no-gate", "--format", "json").json()
     check_equal(four["by_size"]["all"], 0, "without the gate the model decides all")
