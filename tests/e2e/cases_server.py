@@ -489,7 +489,7 @@ def serve_auto_equals_cli(world):
 @case
 def server_log_lines(world):
     """A JSON line a request, and no text of a client's in any of them."""
-    secret = {"state": "secret-state", "questions": {"secret-name": {
+    secret = {"state": "secret-state", "model": "secret-model", "questions": {"secret-name": {
         "type": "noul", "instructions": "secret-instructions"}}}
     with serving(world, "--log-format", "json", "--log-level", "info") as server:
         server.systemone(secret, {"Authorization": "Bearer secret-key"}).json()
