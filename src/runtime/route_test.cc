@@ -152,18 +152,28 @@ TEST(Routes, Printed) {
 // it is only named.
 TEST(LanguageRoute, NoTaskByDefault) {
   const RouteTargets found = targets({}, "laya");
-  const auto known = questions({"urgency", "action", "category", "churn_risk", "needs_human"});
-  const auto other = questions({"urgency"});
+  const std::pair<const char*, QuestionSet> known[] = {
+      {"agent_trace_observability",
+       questions({"urgency", "action", "risk", "outcome", "needs_review"})},
+      {"customer_service",
+       questions({"urgency", "action", "category", "churn_risk", "needs_human"})},
+      {"invoice_processing",
+       questions({"urgency", "disposition", "duplicate", "matches_order", "discrepancy_severity"})},
+      {"security_incidents", questions({"urgency", "disposition", "severity", "true_positive",
+                                        "credential_compromise"})}};
   for (const char* text : {"This is the end of it", "Das ist nicht mein Paket", "ok", "日本", ""}) {
-    const auto with = choose_route(found, {text}, known);
-    const auto without = choose_route(found, {text}, other);
-    ASSERT_TRUE(with.ok() && without.ok());
-    EXPECT_EQ(with->route.workflow, "customer_service");
+    const auto without = choose_route(found, {text}, questions({"urgency"}));
+    ASSERT_TRUE(without.ok());
     EXPECT_EQ(without->route.workflow, std::nullopt);
-    EXPECT_EQ(with->target, without->target);
-    EXPECT_EQ(with->route.checkpoint, without->route.checkpoint);
-    EXPECT_EQ(with->route.reason, without->route.reason);
-    EXPECT_NE(with->route.checkpoint, "laya-typed-decisions");
+    EXPECT_NE(without->route.checkpoint, "laya-typed-decisions");
+    for (const auto& [name, set] : known) {
+      const auto with = choose_route(found, {text}, set);
+      ASSERT_TRUE(with.ok());
+      EXPECT_EQ(with->route.workflow, name);
+      EXPECT_EQ(with->target, without->target) << name;
+      EXPECT_EQ(with->route.checkpoint, without->route.checkpoint) << name;
+      EXPECT_EQ(with->route.reason, without->route.reason) << name;
+    }
   }
 }
 
