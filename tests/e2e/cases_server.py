@@ -479,6 +479,10 @@ def serve_auto_equals_cli(world):
             check_equal(found["routing"], result["routing"], f"routing of {vector['state']!r}")
             check_equal(found["layard"]["model_routing"], vector["model_routing"], "reason")
             check_equal(found["answers"], result["answers"], "answers")
+        known = server.systemone({"state": "Hallo", "questions": {
+            name: ONE["refund"] for name in ("urgency", "action", "category", "churn_risk",
+                                             "needs_human")}}).json()
+        check_equal(known["routing"]["workflow"], "customer_service", "a known set of questions")
         named = server.systemone({"state": "Hallo", "questions": ONE, "model": "laya"}).json()
         check_equal(named["routing"]["reason"], "explicit model='english'", "a named model")
         first = server.get("/v1/models").json()["models"][0]
