@@ -4,7 +4,8 @@
 
 Temperatures fitted on the trained sources' own dev data come out too sharp for new texts. So each
 bucket is fitted on material that was never trained on: snips, two reading sets, every second line
-of heldout_requests.jsonl and the written texts that were held out. A bucket with too few such rows is fitted on dev rows.
+of heldout_requests.jsonl and the written texts that were held out. A bucket with too few such
+rows is fitted on dev rows.
 """
 
 import argparse

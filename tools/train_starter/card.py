@@ -75,8 +75,8 @@ def labelled_tables(found: dict) -> str:
     parts.append("Quarters of those the model decided, the least confident first: "
                  + ", ".join(quarters) + "; of all, those decided by size among the surest: "
                  + ", ".join(share(f) for f in found["quarters"])
-                 + f". Calibration error in ten bins {found['calibration_error']:.3f}. Answers that "
-                 f"change with letters swapped in some words: "
+                 + f". Calibration error in ten bins {found['calibration_error']:.3f}. Answers "
+                 f"that change with letters swapped in some words: "
                  f"{found['typo_flips']['changed']} of {found['typo_flips']['all']}; with the "
                  f"options reversed: {found['order_flips']['changed']} of "
                  f"{found['order_flips']['all']}.")
@@ -86,8 +86,9 @@ def labelled_tables(found: dict) -> str:
 
 def gate_lines(gated: dict, whole: dict) -> str:
     """The ablation: the same texts with the model asked about every size, with four options."""
+    times = whole["ms_all"] / gated["ms_all"]
     return (f"Without the size gate (`--no-gate`: four options, long texts too): "
-            f"{share(whole['all'])}, {whole['ms_all'] / gated['ms_all']:.1f} times as long a decision.")
+            f"{share(whole['all'])}, {times:.1f} times as long a decision.")
 
 
 def sample_table(samples: list) -> str:

@@ -31,8 +31,8 @@ HEAD_RATE = 4e-4
 EMBEDDING_RATE = 1e-3
 EMBEDDINGS_AFTER = 0.15
 # Steps of linear rise, encoder and head. From the base encoder the head learns to read the markers
-# first: an encoder that moves at its full rate before that collapses (all tokens alike, markers above
-# all), and then nothing is learned for a long time. From a trained checkpoint both rise together.
+# first: an encoder that moves at its full rate before that collapses (all tokens alike, markers
+# above all), and then nothing is learned for a long time. From a checkpoint both rise together.
 WARMUP_STEPS = {"base": (600, 100), "checkpoint": (200, 200)}
 CHUNK_ROWS = 1024
 # Small batches: on a CPU a step costs what its tokens cost, and steps are what is short.

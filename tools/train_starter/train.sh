@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Trains, calibrates, exports and measures models/starter with one command:
 #
-#   tools/train_starter/train.sh --data ../shared/datasets [--tokens 10500000] [--start FILE] [--out models/starter]
+#   tools/train_starter/train.sh --data ../shared/datasets [--tokens 10500000] [--start FILE] \
+#     [--out models/starter]
 #
 # Run it from anywhere; paths in arguments are relative to the repository root. Stop it at any
 # time: the next call goes on from the last save (every 10 minutes) under build/train_starter.
