@@ -317,7 +317,8 @@ class TextTest(TreeCase):
         self.passes("Text", {
             "Makefile": "all:\n\ttrue\n", "a.cc": "// TO" + "DO(#12): later\n",
             "b.md": "Größe, 字, ~/.cache/layard, build/work/x\n",
-            "c.md": "open work is named in issues\n", "models/x/data.json": "\u0007"})
+            "c.md": "open work is named in issues\n", "models/x/data.json": "\u0007",
+            "tools/train_starter/written/x.jsonl": '{"text": "ls /ho' + 'me/anna"}\n'})
 
 
 class PromisesTest(TreeCase):
