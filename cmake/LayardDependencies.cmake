@@ -1,7 +1,7 @@
 # Every third-party library, found once. Each is used by one room's .cc files only.
 find_package(Threads REQUIRED)
 find_package(simdjson REQUIRED)
-find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto)
+find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto SSL)
 find_package(CURL REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(CLI11 REQUIRED)

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/wall_clock.h"
+#include "http/write_some.h"
 
 namespace layard::http {
 namespace {
@@ -12,32 +13,6 @@ namespace {
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 // A body up to this size travels with its head, in one packet if it fits.
 constexpr std::size_t kJoinedBodyBytesMax = 64 * 1024;
-
-// One write as something to await.
-class WriteSome final : private IoCompletion {
- public:
-  WriteSome(Stream& stream, std::string_view bytes) : stream_(stream), bytes_(bytes) {}
-  WriteSome(const WriteSome&) = delete;
-  WriteSome& operator=(const WriteSome&) = delete;
-
-  bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> waiting) {
-    waiting_ = waiting;
-    stream_.write_some(bytes_, *this);
-  }
-  IoResult await_resume() const noexcept { return result_; }
-
- private:
-  void completed(IoResult result) override {
-    result_ = result;
-    waiting_.resume();
-  }
-
-  Stream& stream_;
-  std::string_view bytes_;
-  IoResult result_;
-  std::coroutine_handle<> waiting_;
-};
 
 bool has_no_body(int status) { return status == 204 || status == 304 || status < 200; }
 

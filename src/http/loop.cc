@@ -1,4 +1,3 @@
-// The only file of the product that includes Asio.
 #include "http/loop.h"
 
 #include <boost/asio/buffer.hpp>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "http/asio_loop.h"
 
 namespace layard::http {
 namespace {
@@ -99,14 +99,12 @@ class AsioLoop final : public SocketLoop {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
 };
 
-asio::io_context& context_of(SocketLoop& loop) { return static_cast<AsioLoop&>(loop).context(); }
-
 class TcpListener final : public Listener {
  public:
   explicit TcpListener(AcceptOptions options)
       : options_(std::move(options)),
-        acceptor_(context_of(*options_.loops[0])),
-        pause_(context_of(*options_.loops[0])) {}
+        acceptor_(io_context_of(*options_.loops[0])),
+        pause_(io_context_of(*options_.loops[0])) {}
 
   ~TcpListener() override { *alive_ = false; }
 
@@ -135,7 +133,7 @@ class TcpListener final : public Listener {
   void accept() {
     const std::size_t index = next_;
     acceptor_.async_accept(
-        context_of(*options_.loops[index]),
+        io_context_of(*options_.loops[index]),
         [this, alive = alive_, index](const error_code& error, Tcp::socket socket) {
           if (!*alive) return;
           accepted(index, error, std::move(socket));
@@ -166,6 +164,8 @@ class TcpListener final : public Listener {
 };
 
 }  // namespace
+
+asio::io_context& io_context_of(SocketLoop& loop) { return static_cast<AsioLoop&>(loop).context(); }
 
 std::unique_ptr<SocketLoop> SocketLoop::create() { return std::make_unique<AsioLoop>(); }
 

@@ -1,8 +1,6 @@
 #include "http/request_checks.h"
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -18,15 +16,6 @@ constexpr bool is_control(char c) noexcept {
 
 Refusal refusal_of(RefusalReason reason, std::string_view message) {
   return Refusal{reason, std::string(message)};
-}
-
-// The next line without its CRLF; the header's final empty line ends the walk.
-std::optional<std::string_view> take_line(std::string_view& rest) {
-  const auto end = rest.find("\r\n");
-  if (end == std::string_view::npos) return std::nullopt;
-  const auto line = rest.substr(0, end);
-  rest.remove_prefix(end + 2);
-  return line;
 }
 
 std::optional<Refusal> read_version(std::string_view version, Request& request) {
@@ -80,26 +69,6 @@ std::optional<Refusal> read_request_line(std::string_view line, const HeadLimits
   return read_target(line.substr(first + 1, last - first - 1), limits, request);
 }
 
-std::optional<Refusal> read_field(std::string_view line, Fields& fields) {
-  if (line.front() == ' ' || line.front() == '\t') {
-    return refusal_of(RefusalReason::kField,
-                      "a header field is folded over two lines; send it on one line");
-  }
-  const auto colon = line.find(':');
-  if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) {
-    return refusal_of(RefusalReason::kField,
-                      "a header line is not `name: value` with a name that is a token");
-  }
-  auto value = line.substr(colon + 1);
-  value.remove_prefix(std::min(value.find_first_not_of(" \t"), value.size()));
-  value.remove_suffix(value.size() - (value.find_last_not_of(" \t") + 1));
-  if (!is_field_value(value)) {
-    return refusal_of(RefusalReason::kControlByte, "a header field's value holds a control byte");
-  }
-  fields.add(std::string(line.substr(0, colon)), std::string(value));
-  return std::nullopt;
-}
-
 std::optional<Refusal> check_host(const Request& request) {
   const auto hosts = request.fields.count("Host");
   if (hosts > 1) {
@@ -116,47 +85,6 @@ std::optional<Refusal> check_host(const Request& request) {
   return std::nullopt;
 }
 
-std::optional<Refusal> read_content_length(std::string_view value, RequestHead& head) {
-  const auto* const end = value.data() + value.size();
-  std::uint64_t length = 0;
-  const auto [stop, error] = std::from_chars(value.data(), end, length);
-  const bool digits =
-      !value.empty() && std::ranges::all_of(value, [](char c) { return c >= '0' && c <= '9'; });
-  constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-  if (!digits || error != std::errc() || stop != end || length > kMax) {
-    return refusal_of(RefusalReason::kContentLength,
-                      "Content-Length is not one decimal number below 2^63");
-  }
-  head.framing = BodyFraming::kLength;
-  head.content_length = length;
-  return std::nullopt;
-}
-
-std::optional<Refusal> read_framing(RequestHead& head) {
-  const Fields& fields = head.request.fields;
-  const auto lengths = fields.count("Content-Length");
-  const auto encodings = fields.count("Transfer-Encoding");
-  if (encodings > 0) {
-    if (lengths > 0) {
-      return refusal_of(RefusalReason::kTransferEncoding,
-                        "both Transfer-Encoding and Content-Length are there; send one of them");
-    }
-    if (encodings > 1 || head.request.version_minor == 0 ||
-        !equal_ignoring_case(fields.value_or_empty("Transfer-Encoding"), "chunked")) {
-      return refusal_of(RefusalReason::kTransferEncoding,
-                        "Transfer-Encoding may only be `chunked`, once, on HTTP/1.1");
-    }
-    head.framing = BodyFraming::kChunked;
-    return std::nullopt;
-  }
-  if (lengths > 1) {
-    return refusal_of(RefusalReason::kContentLength,
-                      "there is more than one Content-Length field; send one");
-  }
-  if (lengths == 0) return std::nullopt;
-  return read_content_length(fields.value_or_empty("Content-Length"), head);
-}
-
 std::optional<Refusal> read_wishes(RequestHead& head) {
   const Fields& fields = head.request.fields;
   if (fields.find("Upgrade")) {
@@ -170,14 +98,8 @@ std::optional<Refusal> read_wishes(RequestHead& head) {
   }
   // An HTTP/1.0 client does not know the interim response (RFC 9110, 10.1.1).
   head.expects_continue = expectations == 1 && head.request.version_minor == 1;
-  for (const Field& field : fields.all()) {
-    if (equal_ignoring_case(field.name, "Connection") && !is_token_list(field.value)) {
-      return refusal_of(RefusalReason::kField, "a Connection field is not a list of tokens");
-    }
-  }
-  const bool close = fields.has_token("Connection", "close");
-  const bool keep = fields.has_token("Connection", "keep-alive");
-  head.keep_alive = !close && (head.request.version_minor == 1 || keep);
+  if (auto bad = check_connection(fields)) return bad;
+  head.keep_alive = keeps_connection(fields, head.request.version_minor);
   return std::nullopt;
 }
 
@@ -199,11 +121,27 @@ HeadScanner::State HeadScanner::end_line() {
     return State::kMore;
   }
   if (lines_ > 0) return State::kDone;
-  if (begin_ > 0) {
-    return refuse(RefusalReason::kRequestLine, "there are empty lines before the request line");
+  if (begin_ > 0 || kind_ == HeadKind::kResponse) {
+    return refuse(RefusalReason::kRequestLine, "there are empty lines before the first line");
   }
   begin_ = position_;
   return State::kMore;
+}
+
+HeadScanner::State HeadScanner::refuse_first(char c) {
+  // A handshake's record, and the alert with which a TLS server answers plain bytes.
+  if (kind_ == HeadKind::kRequest && c == 0x16) {
+    return refuse(RefusalReason::kControlByte,
+                  "the connection begins like TLS; this port speaks plain HTTP, use http://");
+  }
+  if (kind_ == HeadKind::kResponse && (c == 0x15 || c == 0x16)) {
+    return refuse(RefusalReason::kControlByte,
+                  "the answer begins like TLS; that port does not speak plain HTTP, use https://");
+  }
+  if (is_control(c)) return refuse(RefusalReason::kControlByte, "the header holds a control byte");
+  return refuse(RefusalReason::kRequestLine, kind_ == HeadKind::kRequest
+                                                 ? "the request does not begin with a method"
+                                                 : "the answer does not begin with HTTP/");
 }
 
 HeadScanner::State HeadScanner::look_at(char c) {
@@ -217,14 +155,11 @@ HeadScanner::State HeadScanner::look_at(char c) {
     return State::kMore;
   }
   if (is_control(c) && c != '\t') {
-    if (c == 0x16 && lines_ == 0 && line_bytes_ == 0) {
-      return refuse(RefusalReason::kControlByte,
-                    "the connection begins like TLS; this port speaks plain HTTP, use http://");
-    }
+    if (lines_ == 0 && line_bytes_ == 0) return refuse_first(c);
     return refuse(RefusalReason::kControlByte, "the header holds a control byte");
   }
   if (lines_ == 0 && line_bytes_ == 0 && !is_token(std::string_view(&c, 1))) {
-    return refuse(RefusalReason::kRequestLine, "the request does not begin with a method");
+    return refuse_first(c);
   }
   ++line_bytes_;
   return State::kMore;
@@ -252,20 +187,12 @@ std::variant<RequestHead, Refusal> check_request_head(std::string_view head,
     return refusal_of(RefusalReason::kControlByte, "the request line holds a control byte");
   }
   if (auto bad = read_request_line(*first, limits, result.request)) return std::move(*bad);
-  while (true) {
-    const auto line = take_line(rest);
-    if (!line) return refusal_of(RefusalReason::kField, "the header does not end in an empty line");
-    if (line->empty()) break;
-    if (result.request.fields.size() == limits.fields_max) {
-      return refusal_of(
-          RefusalReason::kFieldCount,
-          "there are more than " + std::to_string(limits.fields_max) + " header fields");
-    }
-    if (auto bad = read_field(*line, result.request.fields)) return std::move(*bad);
-  }
-  if (!rest.empty()) return refusal_of(RefusalReason::kField, "there are bytes after the header");
+  if (auto bad = read_fields(rest, limits, result.request.fields)) return std::move(*bad);
   if (auto bad = check_host(result.request)) return std::move(*bad);
-  if (auto bad = read_framing(result)) return std::move(*bad);
+  auto framing = read_framing(result.request.fields, result.request.version_minor);
+  if (auto* bad = std::get_if<Refusal>(&framing)) return std::move(*bad);
+  result.framing = std::get<Framing>(framing).framing;
+  result.content_length = std::get<Framing>(framing).content_length;
   if (auto bad = read_wishes(result)) return std::move(*bad);
   return result;
 }

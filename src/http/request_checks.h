@@ -10,11 +10,14 @@
 #include <string_view>
 #include <variant>
 
+#include "http/head_fields.h"
 #include "http/head_limits.h"
 #include "http/message.h"
 #include "http/refusal.h"
 
 namespace layard::http {
+
+enum class HeadKind : std::uint8_t { kRequest, kResponse };
 
 /// Finds the end of a header in bytes that arrive in pieces, refusing what cannot become one as
 /// early as it shows: control bytes, bare CR or LF, too many lines, too many bytes. Each byte is
@@ -23,10 +26,11 @@ class HeadScanner {
  public:
   enum class State : std::uint8_t { kMore, kDone, kRefused };
 
-  explicit HeadScanner(const HeadLimits& limits) : limits_(limits) {}
+  explicit HeadScanner(const HeadLimits& limits, HeadKind kind = HeadKind::kRequest)
+      : limits_(limits), kind_(kind) {}
 
   /// `bytes` is everything since the last message's end: the same bytes as before and more.
-  /// One empty line before the request line is passed over.
+  /// One empty line before a request line is passed over.
   State scan(std::string_view bytes);
 
   /// When kDone: where the header begins and ends in `bytes`, its final empty line included.
@@ -38,9 +42,11 @@ class HeadScanner {
  private:
   State look_at(char c);
   State end_line();
+  State refuse_first(char c);
   State refuse(RefusalReason reason, std::string_view message);
 
   HeadLimits limits_;
+  HeadKind kind_;
   std::size_t begin_ = 0;
   std::size_t position_ = 0;
   std::size_t line_bytes_ = 0;
@@ -48,8 +54,6 @@ class HeadScanner {
   bool after_cr_ = false;
   Refusal refusal_;
 };
-
-enum class BodyFraming : std::uint8_t { kNone, kLength, kChunked };
 
 struct RequestHead {
   Request request;  // without body, times and peer
