@@ -23,8 +23,7 @@ ClientConnection::ClientConnection(std::unique_ptr<Stream> stream, std::string o
       on_retired_(std::move(on_retired)),
       reader_(*stream_, count_nothing) {}
 
-Task<bool> ClientConnection::write_all(std::string_view bytes,
-                                       const std::function<void()>& on_progress) {
+Task<bool> ClientConnection::write_all(std::string_view bytes, std::function<void()> on_progress) {
   writing_ = true;
   bool ok = !closed_;
   while (ok && !bytes.empty()) {

@@ -28,7 +28,7 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
 
   /// Writes everything, calling `on_progress` whenever the peer's side took some of it; false when
   /// the connection broke. One call at a time; the views must live until the task is done.
-  Task<bool> write_all(std::string_view bytes, const std::function<void()>& on_progress);
+  Task<bool> write_all(std::string_view bytes, std::function<void()> on_progress);
   /// Bytes that the operating system took; they may have reached the peer.
   std::uint64_t bytes_written() const noexcept { return bytes_written_; }
 
