@@ -100,11 +100,15 @@ def evaluate_exits_1_under_min_accuracy(world):
               "expected": {"q": "only"}}]
     data = world.write("cases.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
     check_equal(world.run("evaluate", "--data", data, "--min-accuracy", "100").code, 0, "at it")
-    money = world.write("money.jsonl", labelled(2).replace('"money": true', '"money": false')
-                        .replace('"<i>urgent</i>": 1', '"<i>urgent</i>": 0'))
-    run = world.run("evaluate", "--data", money, "--min-accuracy", "100")
+    # One text labelled both ways: half is right whatever the model answers.
+    both = [{"state": "x", "questions": {"q": NOUL}, "expected": {"q": yes}}
+            for yes in (True, False)]
+    half = world.write("half.jsonl", "".join(json.dumps(line) + "\n" for line in both))
+    check_equal(world.run("evaluate", "--data", half, "--min-accuracy", "50").code, 0, "just at it")
+    run = world.run("evaluate", "--data", half, "--min-accuracy", "50.1")
     check_equal(run.code, 1, str(run))
-    check("--min-accuracy" in run.stderr and run.stdout.startswith("accuracy "), str(run))
+    check("--min-accuracy" in run.stderr and run.stdout.startswith("accuracy 50.0% (1/2)"),
+          str(run))
     world.run("evaluate", "--data", data, "--min-accuracy", "101").refused(
         "InvalidRequestError", "--min-accuracy")
 

@@ -156,6 +156,7 @@ def card(figures: dict, log: Path, temperatures: dict, gated: dict, whole: dict)
         "steps": training["steps"], "rows": training["rows"],
         "tokens": f"{training['tokens'] / 1e6:.1f}", "seed": training["seed"],
         "minutes": f"{training['seconds'] / 60:.0f}", "base_sha256": training["base_sha256"],
+        "start_sha256": training["start_sha256"],
         "temperature_table": temperature_table(temperatures),
         "temperature": ", ".join(map(str, temperatures["temperature"]))}
     text = (HERE / "card_template.md").read_text(encoding="utf-8")
