@@ -1,23 +1,17 @@
 // A cascade's measurement for people and as JSON.
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "base/json.h"
+#include "base/number_text.h"
 #include "layard/cascade.h"
 
 namespace layard {
 namespace {
 
+using base::fixed;
 using base::JsonValue;
-
-std::string fixed(double value, int digits) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
-}
-
-std::string percent(double value) { return fixed(100 * value, 1) + "%"; }
+using base::percent;
+using base::right_aligned;
 
 std::string counted(std::size_t part, std::size_t all) {
   const double share = all == 0 ? 0 : static_cast<double>(part) / static_cast<double>(all);
@@ -27,10 +21,6 @@ std::string counted(std::size_t part, std::size_t all) {
 std::string padded(std::string text, std::size_t width) {
   if (text.size() < width) text.resize(width, ' ');
   return text;
-}
-
-std::string right_aligned(std::string text, std::size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
 }
 
 std::size_t name_width(const CascadeEvaluation& evaluation) {

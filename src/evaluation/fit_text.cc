@@ -1,24 +1,16 @@
 // The report of a fit for a terminal.
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
+#include "base/number_text.h"
 #include "layard/evaluation.h"
 
 namespace layard {
 namespace {
 
+using base::fixed;
+using base::right_aligned;
+
 constexpr std::size_t kNameWidth = 12;
-
-std::string fixed(double value, int digits) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
-}
-
-std::string right_aligned(const std::string& text, std::size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
-}
 
 std::string before_after(const TemperatureFit& row, double before, double after) {
   return row.held_out == 0 ? "-" : fixed(before, 3) + " -> " + fixed(after, 3);

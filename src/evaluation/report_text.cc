@@ -1,31 +1,23 @@
 // The report for a terminal.
 #include <algorithm>
 #include <array>
-#include <cstdio>
 
+#include "base/number_text.h"
 #include "layard/evaluation.h"
 
 namespace layard {
 namespace {
+
+using base::fixed;
+using base::percent;
+using base::right_aligned;
 
 constexpr std::size_t kNameWidthMin = 12;
 constexpr std::size_t kNameWidthMax = 32;
 // Every fifth point of the curve: thresholds 0, 0.1, ..., 1.
 constexpr std::size_t kPointsBetween = 5;
 
-std::string fixed(double value, int digits) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
-}
-
-std::string percent(double share) { return fixed(100 * share, 1) + "%"; }
-
 std::string count(std::size_t value) { return std::to_string(value); }
-
-std::string right_aligned(const std::string& text, std::size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
-}
 
 // On one line, and cut between two characters.
 std::string left_aligned(std::string text, std::size_t width) {

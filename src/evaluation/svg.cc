@@ -1,9 +1,7 @@
 #include "evaluation/svg.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 
 namespace layard::evaluation {
 namespace {
@@ -124,14 +122,6 @@ std::string escape_markup(std::string_view text) {
   }
   return out;
 }
-
-std::string fixed(double value, int digits) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
-}
-
-std::string percent(double share) { return fixed(100 * share, 1) + "%"; }
 
 std::string grouped(std::size_t value) {
   std::string out = std::to_string(value);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/number_text.h"
 #include "layard/evaluation.h"
 
 namespace layard::evaluation {
@@ -14,9 +15,10 @@ namespace layard::evaluation {
 /// U+FFFD.
 std::string escape_markup(std::string_view text);
 
-/// `0.823` with that many digits; `82.3%`; `4,321`.
-std::string fixed(double value, int digits);
-std::string percent(double share);
+using base::fixed;
+using base::percent;
+
+/// `4,321`.
 std::string grouped(std::size_t value);
 
 /// Accuracy over confidence, bin by bin, with how many answers each bin has.

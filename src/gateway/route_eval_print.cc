@@ -1,28 +1,19 @@
 #include <algorithm>
-#include <array>
-#include <cstdio>
 
 #include "base/json.h"
+#include "base/number_text.h"
 #include "gateway/route_eval.h"
 
 namespace layard::gateway {
 namespace {
 
+using base::fixed;
 using base::JsonValue;
-
-std::string fixed(double value, int digits) {
-  std::array<char, 48> text{};
-  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
-  return text.data();
-}
+using base::right_aligned;
 
 std::string percent_of(const Share& share) {
   return fixed(share.percent(), 1) + "% (" + std::to_string(share.right) + "/" +
          std::to_string(share.all) + ")";
-}
-
-std::string right_aligned(std::string text, std::size_t width) {
-  return text.size() >= width ? text : std::string(width - text.size(), ' ') + text;
 }
 
 std::string confusion_table(const RouteEvaluation& evaluation) {

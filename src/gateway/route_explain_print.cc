@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <utility>
 
 #include "base/json.h"
+#include "base/number_text.h"
 #include "base/utf8.h"
 #include "gateway/policy_evidence.h"
 #include "gateway/route_explain.h"
@@ -11,13 +11,8 @@
 namespace layard::gateway {
 namespace {
 
+using base::fixed;
 using base::JsonValue;
-
-std::string fixed(double value, int digits) {
-  std::array<char, 32> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%.*f", digits, value);
-  return buffer.data();
-}
 
 std::string number_text(double value) {
   return write_json(JsonValue::real(value), base::JsonStyle::kCompact);
