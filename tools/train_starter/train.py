@@ -25,9 +25,8 @@ import rows
 SEED = 20261130
 ENCODER_RATE = 1.2e-4
 HEAD_RATE = 4e-4
-# Word embeddings start to move late, and then by Adagrad: rare pieces (other languages) take large
-# steps, common ones small. With Adam from the start the common ones ran away and every token of a
-# row came out alike.
+# Word embeddings start to move late, when the markers mean something, and then by Adagrad: rare
+# pieces (other languages) take large steps, common ones small.
 EMBEDDING_RATE = 1e-3
 EMBEDDINGS_AFTER = 0.15
 # Steps of linear rise, encoder and head. From the base encoder the head learns to read the markers
