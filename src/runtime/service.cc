@@ -144,7 +144,7 @@ struct DecisionService::Impl {
   Ticket submit(ServiceRequest request, Done done);
   void acquire(const PendingPtr& pending);
   void on_model(const PendingPtr& pending, const Result<PooledModelPtr>& model);
-  void take_cached(Pending& pending, const runtime::PooledModel& model);
+  void take_cached(Pending& pending);
   void enqueue(const PendingPtr& pending, const PooledModelPtr& model);
   bool join_flight(const PendingPtr& pending, const std::string& key);
   void dispatch(const FlightPtr& flight);
@@ -302,16 +302,20 @@ void DecisionService::Impl::on_model(const PendingPtr& pending,
     fail(pending, End::kFailed, *job.error);
     return;
   }
-  if (cache.is_on()) take_cached(*pending, **model);
+  if (cache.is_on()) {
+    for (const encoder::ModelRow& row : job.rows) {
+      pending->keys.push_back(runtime::row_key((*model)->result_key, row));
+    }
+  }
   enqueue(pending, *model);
 }
 
-void DecisionService::Impl::take_cached(Pending& pending, const runtime::PooledModel& model) {
+// Under the lock: an equal request that ends meanwhile is either found here or still in flight.
+void DecisionService::Impl::take_cached(Pending& pending) {
   runtime::DecisionJob& job = pending.job;
   std::vector<std::size_t> missing;
   for (std::size_t row = 0; row < job.rows.size(); ++row) {
-    pending.keys.push_back(runtime::row_key(model.result_key, job.rows[row]));
-    auto found = cache.find(pending.keys.back());
+    auto found = cache.find(pending.keys[row]);
     if (!found.has_value()) {
       missing.push_back(row);
       continue;
@@ -326,10 +330,6 @@ void DecisionService::Impl::enqueue(const PendingPtr& pending, const PooledModel
   auto flight = std::make_shared<Flight>();
   flight->leader = pending;
   flight->model = model;
-  if (pending->job.pending.empty()) {
-    answer(pending, *flight, nullptr);
-    return;
-  }
   // Equal in all rows, also those that the cache had: who waits along takes all outputs.
   if (cache.is_on()) {
     base::Sha256 key;
@@ -339,14 +339,21 @@ void DecisionService::Impl::enqueue(const PendingPtr& pending, const PooledModel
   {
     const std::lock_guard lock(mutex);
     if (!live.contains(pending->ticket)) return;  // cancelled while it waited for its checkpoint
-    if (cache.is_on()) {
-      if (join_flight(pending, flight->key)) return;
-      flights[flight->key] = flight;
+    if (cache.is_on()) take_cached(*pending);
+    if (!pending->job.pending.empty()) {
+      if (cache.is_on()) {
+        if (join_flight(pending, flight->key)) return;
+        flights[flight->key] = flight;
+      }
+      flight->waiters.push_back(pending);
+      pending->flight = flight;
     }
-    flight->waiters.push_back(pending);
-    pending->flight = flight;
   }
-  dispatch(flight);
+  if (pending->job.pending.empty()) {
+    answer(pending, *flight, nullptr);
+  } else {
+    dispatch(flight);
+  }
 }
 
 // Under the lock. An equal request waits along, unless the queue could drop the first before the
@@ -436,6 +443,8 @@ Status DecisionService::Impl::run(std::span<scheduler::BatchJob> jobs) {
 }
 
 void DecisionService::Impl::on_outcome(const FlightPtr& flight, const scheduler::Outcome& outcome) {
+  // Before nobody can join it any more: an equal request finds the one or the other.
+  if (!outcome.error.has_value() && cache.is_on()) keep_answers(*flight->leader);
   std::vector<PendingPtr> waiters;
   {
     const std::lock_guard lock(mutex);
@@ -454,7 +463,6 @@ void DecisionService::Impl::on_outcome(const FlightPtr& flight, const scheduler:
     for (const PendingPtr& waiter : waiters) fail(waiter, end, error);
     return;
   }
-  if (cache.is_on()) keep_answers(*flight->leader);
   for (const PendingPtr& waiter : waiters) {
     attempt(waiter, "making the answer", [&] { answer(waiter, *flight, &outcome); });
   }

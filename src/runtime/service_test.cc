@@ -239,6 +239,28 @@ TEST_F(ServiceTest, ManyCallersGetWhatOneAloneGets) {
   }
 }
 
+// Whoever comes as the first one's answer is kept finds it in the cache or still on its way.
+TEST_F(ServiceTest, EqualRequestsAtAnyMomentRunOnce) {
+  constexpr int kTexts = 150;
+  ServiceOptions cached = options();
+  cached.answer_cache_bytes_max = 1 << 20;
+  const auto service = open(cached);
+  std::atomic<int> wrong = 0;
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&] {
+      for (int text = 0; text < kTexts; ++text) {
+        if (!ask(*service, request("the text number " + std::to_string(text))).ok()) ++wrong;
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(wrong, 0);
+  const ServiceStats stats = service->stats();
+  EXPECT_EQ(stats.rows, 2U * kTexts);
+  EXPECT_EQ(stats.cached, 3U * kTexts);
+}
+
 TEST_F(ServiceTest, RowsInTheCacheAreNotRunAgain) {
   ServiceOptions cached = options();
   cached.answer_cache_bytes_max = 1 << 20;
