@@ -18,11 +18,11 @@
 namespace layard::cli {
 namespace {
 
+using base::GivenSettings;
+using base::SettingInfo;
+using base::SettingKind;
 using server::DecisionServer;
-using server::GivenSettings;
 using server::ServeOptions;
-using server::SettingInfo;
-using server::SettingKind;
 
 struct Options {
   GivenSettings given;
@@ -78,7 +78,7 @@ void write_line(std::string_view level, std::string_view line) {
 }
 
 void set_log(const ServeOptions& options, const std::string& level) {
-  const bool json = options.log_format == server::LogFormat::kJson;
+  const bool json = options.log_format == base::LogFormat::kJson;
   spdlog::set_pattern(json ? R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l",%v})"
                            : "%Y-%m-%dT%H:%M:%S.%eZ %^%l%$: %v",
                       spdlog::pattern_time_type::utc);
@@ -158,7 +158,7 @@ std::string type_name(const SettingInfo& info) {
 
 void add_setting(CLI::App& command, const SettingInfo& info, GivenSettings& given) {
   const std::string name(info.name);
-  const std::string flag = server::flag_name(name);
+  const std::string flag = base::flag_name(name);
   std::string help(info.help);
   if (!info.fallback.empty()) help += " (default: " + std::string(info.fallback) + ")";
   if (info.kind == SettingKind::kSwitch) {

@@ -1,37 +1,33 @@
-#include "server/serve_log.h"
+#include "base/event_log.h"
 
-namespace layard::server {
+namespace layard::base {
 namespace {
 
-using base::JsonValue;
-
-std::string value_text(const JsonValue& value) {
-  return base::write_json(value, base::JsonStyle::kCompact);
-}
+std::string value_text(const JsonValue& value) { return write_json(value, JsonStyle::kCompact); }
 
 }  // namespace
 
-ServeLog::ServeLog(LogFormat format, base::LogLevel least, LogFunction write)
+EventLog::EventLog(LogFormat format, LogLevel least, LogFunction write)
     : format_(format), least_(least), write_(std::move(write)) {}
 
-void ServeLog::event(base::LogLevel level, std::string_view name, const Values& values) const {
+void EventLog::event(LogLevel level, std::string_view name, const Values& values) const {
   if (!wants(level)) return;
   const bool json = format_ == LogFormat::kJson;
-  std::string line = json ? "\"event\":" + base::quote_json(name) : std::string(name);
+  std::string line = json ? "\"event\":" + quote_json(name) : std::string(name);
   for (const auto& [key, value] : values) {
     line += json ? ",\"" + std::string(key) + "\":" : " " + std::string(key) + "=";
     line += value_text(value);
   }
-  write_(base::log_level_name(level), line);
+  write_(log_level_name(level), line);
 }
 
-void ServeLog::message(std::string_view level, std::string_view text) const {
+void EventLog::message(std::string_view level, std::string_view text) const {
   if (write_ == nullptr) return;
   if (format_ == LogFormat::kText) {
     write_(level, text);
     return;
   }
-  write_(level, "\"event\":\"message\",\"message\":" + base::quote_json(text));
+  write_(level, "\"event\":\"message\",\"message\":" + quote_json(text));
 }
 
-}  // namespace layard::server
+}  // namespace layard::base

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,30 +12,32 @@
 
 #include "base/json.h"
 #include "base/log.h"
-#include "layard/model.h"
 
-namespace layard::server {
+namespace layard::base {
+
+/// Takes a level's name and a line. As layard::LogFunction.
+using LogFunction = std::function<void(std::string_view level, std::string_view line)>;
 
 enum class LogFormat : std::uint8_t { kText, kJson };
 
 /// Thread-safety: any number of callers, if `write` takes them.
-class ServeLog {
+class EventLog {
  public:
-  using Values = std::vector<std::pair<const char*, base::JsonValue>>;
+  using Values = std::vector<std::pair<const char*, JsonValue>>;
 
   /// `write` gets a level and a line. Events below `least` are dropped.
-  ServeLog(LogFormat format, base::LogLevel least, LogFunction write);
+  EventLog(LogFormat format, LogLevel least, LogFunction write);
 
-  bool wants(base::LogLevel level) const { return write_ != nullptr && level >= least_; }
+  bool wants(LogLevel level) const { return write_ != nullptr && level >= least_; }
   /// Text: `name key=value ...`. JSON: the members of an object, `"event":name,key:value,...`.
-  void event(base::LogLevel level, std::string_view name, const Values& values) const;
+  void event(LogLevel level, std::string_view name, const Values& values) const;
   /// A line of another room: as it is, or `"event":"message","message":text`.
   void message(std::string_view level, std::string_view text) const;
 
  private:
   LogFormat format_;
-  base::LogLevel least_;
+  LogLevel least_;
   LogFunction write_;
 };
 
-}  // namespace layard::server
+}  // namespace layard::base

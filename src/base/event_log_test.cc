@@ -1,16 +1,13 @@
-#include "server/serve_log.h"
+#include "base/event_log.h"
 
 #include <gtest/gtest.h>
 
-namespace layard::server {
+namespace layard::base {
 namespace {
-
-using base::JsonValue;
-using base::LogLevel;
 
 std::string lines(LogFormat format, LogLevel least) {
   std::string out;
-  const ServeLog log(format, least, [&](std::string_view level, std::string_view line) {
+  const EventLog log(format, least, [&](std::string_view level, std::string_view line) {
     out += std::string(level) + "|" + std::string(line) + "\n";
   });
   log.event(LogLevel::kInfo, "request",
@@ -20,29 +17,29 @@ std::string lines(LogFormat format, LogLevel least) {
   return out;
 }
 
-TEST(ServerLog, Text) {
+TEST(EventLogTest, Text) {
   EXPECT_EQ(lines(LogFormat::kText, LogLevel::kInfo),
             "info|request id=\"a\\\"b\" status=200\n"
             "warning|draining\n"
             "warning|a \"word\"\n");
 }
 
-TEST(ServerLog, Json) {
+TEST(EventLogTest, Json) {
   EXPECT_EQ(lines(LogFormat::kJson, LogLevel::kInfo),
             "info|\"event\":\"request\",\"id\":\"a\\\"b\",\"status\":200\n"
             "warning|\"event\":\"draining\"\n"
             "warning|\"event\":\"message\",\"message\":\"a \\\"word\\\"\"\n");
 }
 
-TEST(ServerLog, LeastLevel) {
+TEST(EventLogTest, LeastLevel) {
   EXPECT_EQ(lines(LogFormat::kText, LogLevel::kWarning),
             "warning|draining\n"
             "warning|a \"word\"\n");
-  const ServeLog silent(LogFormat::kText, LogLevel::kDebug, nullptr);
+  const EventLog silent(LogFormat::kText, LogLevel::kDebug, nullptr);
   EXPECT_FALSE(silent.wants(LogLevel::kError));
   silent.event(LogLevel::kError, "request", {});
   silent.message("error", "text");
 }
 
 }  // namespace
-}  // namespace layard::server
+}  // namespace layard::base

@@ -1,8 +1,8 @@
-#include "server/side_thread.h"
+#include "base/side_thread.h"
 
 #include <utility>
 
-namespace layard::server {
+namespace layard::base {
 
 SideThread::SideThread() : thread_([this] { run(); }) {}
 
@@ -47,4 +47,4 @@ void SideThread::run() {
   }
 }
 
-}  // namespace layard::server
+}  // namespace layard::base

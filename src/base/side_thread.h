@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-namespace layard::server {
+namespace layard::base {
 
 /// Runs pieces of work in the order they came. Who posts bounds how many there are: here one for
 /// each connection at most.
@@ -36,4 +36,4 @@ class SideThread {
   std::thread thread_;                         // last: it uses what is above
 };
 
-}  // namespace layard::server
+}  // namespace layard::base

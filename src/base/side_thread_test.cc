@@ -1,4 +1,4 @@
-#include "server/side_thread.h"
+#include "base/side_thread.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace layard::server {
+namespace layard::base {
 namespace {
 
 TEST(ServerSideThread, RunsInOrderElsewhere) {
@@ -55,4 +55,4 @@ TEST(ServerSideThread, ClosingEndsWhatRunsAndDropsTheRest) {
 }
 
 }  // namespace
-}  // namespace layard::server
+}  // namespace layard::base

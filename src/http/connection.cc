@@ -153,6 +153,7 @@ Task<std::optional<Connection::Arrived>> Connection::read_request_head() {
   arrived.request = std::move(head.request);
   arrived.request.peer_address = stream_->peer_address();
   arrived.request.peer_is_loopback = stream_->peer_is_loopback();
+  arrived.request.loop = &loop_;
   arrived.request.received_ns = received_ns;
   arrived.request.head_done_ns = loop_.now_ns();
   arrived.framing = head.framing;

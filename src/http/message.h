@@ -12,6 +12,8 @@
 
 namespace layard::http {
 
+class Loop;
+
 struct Field {
   std::string name;
   std::string value;
@@ -75,6 +77,9 @@ struct Request {
   std::shared_ptr<void> ticket;
   /// The body's part of ServerOptions::body_memory_bytes_max; keep it as long as the body.
   std::shared_ptr<void> body_memory;
+  /// Of its connection: handle() is called on this loop's thread, and the Responder's cancellation
+  /// too. Null where a test made the request.
+  Loop* loop = nullptr;
 
   /// `target` before the first `?`, still percent-encoded (target.h decodes).
   std::string_view path() const noexcept;

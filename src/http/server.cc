@@ -22,7 +22,7 @@ class RunningServer final : public Server {
       auto shard = std::make_unique<Shard>();
       shard->loop = SocketLoop::create();
       shard->connections = std::make_unique<ConnectionSet>(
-          state_, *shard->loop, [loop = shard->loop.get()] { loop->finish(); });
+          state_, *shard->loop, [this, loop = shard->loop.get()] { end(*loop); });
       shards_.push_back(std::move(shard));
     }
   }
@@ -102,9 +102,20 @@ class RunningServer final : public Server {
     return {};
   }
 
+  // The last connection is gone.
+  void end(SocketLoop& loop) {
+    try {
+      state_.handler.loop_ends(loop, [&loop] { loop.finish(); });
+    } catch (...) {
+      loop.finish();
+    }
+  }
+
   void run(SocketLoop& loop) {
-    for (bool running = true; running;) {
+    // Before anything else that is posted: in particular before the first connection.
+    for (bool begun = false, running = true; running;) {
       try {
+        if (!std::exchange(begun, true)) state_.handler.loop_begins(loop);
         loop.run();
         running = false;
       } catch (...) {

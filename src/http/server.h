@@ -86,6 +86,7 @@ enum class WriteStatus : std::uint8_t {
 };
 
 class Exchange;
+class SocketLoop;
 
 /// The answer to one request. Any thread may complete it; exactly one of send() or start() counts,
 /// and whatever comes after the end is ignored. Dropped without an answer the client gets 500
@@ -152,6 +153,14 @@ class Handler {
   /// The response to what the server itself refuses; `path` is the target's path where the
   /// header got so far, else empty. The status is the refusal's. By default one line of text.
   virtual Response refusal_response(const Refusal& refusal, std::string_view path);
+
+  /// A loop begins to run, on its thread, before its first request: the time to make what belongs
+  /// to the thread, such as a Client. By default nothing.
+  virtual void loop_begins(SocketLoop& loop);
+  /// The loop has served its last request and ends once `done` was called, on its thread too: the
+  /// time to close what loop_begins() made. Called once for each loop that began. By default it is
+  /// done at once.
+  virtual void loop_ends(SocketLoop& loop, std::function<void()> done);
 };
 
 /// A listening server with its threads.

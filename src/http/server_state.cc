@@ -50,6 +50,10 @@ Response Handler::refusal_response(const Refusal& refusal, std::string_view /*pa
   return make_response(refusal.status(), "text/plain; charset=utf-8", refusal.message + "\n");
 }
 
+void Handler::loop_begins(SocketLoop& /*loop*/) {}
+
+void Handler::loop_ends(SocketLoop& /*loop*/, std::function<void()> done) { done(); }
+
 Counters ServerState::snapshot() const {
   Counters now;
   now.connections_accepted = counters.connections_accepted;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -400,6 +401,49 @@ TEST(HttpServer, AResponderMayOutliveTheServer) {
   keeper.responders[0].start({});
   EXPECT_EQ(keeper.responders[0].write("x"), WriteStatus::kGone);
   keeper.responders[0].send({});
+}
+
+// What a handler makes for a loop lives on the loop's thread, from before its first request until
+// the handler says that it is gone.
+TEST(HttpServer, AHandlerHasEachLoopFromItsBeginToItsEnd) {
+  class PerLoop final : public Handler {
+   public:
+    Admission admit(const Request&) override { return {}; }
+    void handle(Request request, Responder responder) override {
+      const std::lock_guard lock(mutex);
+      const bool known = threads.contains(request.loop);
+      EXPECT_TRUE(known && threads[request.loop] == std::this_thread::get_id());
+      responder.send(make_response(200, "text/plain", "ok"));
+    }
+    void loop_begins(SocketLoop& loop) override {
+      const std::lock_guard lock(mutex);
+      threads[&loop] = std::this_thread::get_id();
+    }
+    void loop_ends(SocketLoop& loop, std::function<void()> done) override {
+      loop.call_after(30, [this, done = std::move(done)] {
+        ++ended;
+        done();
+      });
+    }
+    std::mutex mutex;
+    std::map<Loop*, std::thread::id> threads;
+    std::atomic<int> ended{0};
+  };
+  PerLoop handler;
+  ServerOptions options;
+  options.io_threads = 2;
+  auto server = Server::start(options, handler);
+  ASSERT_TRUE(server.ok());
+  for (int i = 0; i < 4; ++i) {
+    TcpClient client((*server)->port());
+    client.send(std::string(kGet));
+    EXPECT_EQ(status_of(client.receive_response()), 200);
+  }
+  EXPECT_EQ(handler.threads.size(), 2U);
+  EXPECT_EQ(handler.ended, 0);
+  (*server)->stop();
+  (*server)->wait();
+  EXPECT_EQ(handler.ended, 2);
 }
 
 TEST(HttpServer, TwoServersCannotShareAPort) {

@@ -1,10 +1,8 @@
 #include "server/access.h"
 
-#include <arpa/inet.h>
-
-#include <array>
 #include <functional>
 
+#include "http/host_rules.h"
 #include "http/target.h"
 
 namespace layard::server {
@@ -15,43 +13,18 @@ constexpr std::string_view kNotLoopback = "this server answers loopback requests
 constexpr std::string_view kForeignOrigin = "this server answers its own pages only";
 constexpr std::string_view kNoBearer = "invalid or missing bearer token";
 
-bool same_server(const http::HostPort& a, const http::HostPort& b, unsigned default_port) {
-  return a.host == b.host && a.port.value_or(default_port) == b.port.value_or(default_port);
-}
-
 }  // namespace
-
-bool is_loopback_host(std::string_view host) {
-  if (host == "localhost") return true;
-  const std::string text(host);
-  std::array<unsigned char, 16> bytes{};
-  if (::inet_pton(AF_INET, text.c_str(), bytes.data()) == 1) return bytes[0] == 127;
-  if (::inet_pton(AF_INET6, text.c_str(), bytes.data()) != 1) return false;
-  std::array<unsigned char, 16> loopback{};
-  loopback[15] = 1;
-  return bytes == loopback;
-}
 
 Access::Access(bool loopback_only, std::string api_key)
     : loopback_only_(loopback_only), api_key_(std::move(api_key)) {}
 
 std::optional<Fault> Access::check_host(const http::Fields& fields) const {
-  if (!loopback_only_) return std::nullopt;
-  const auto host = http::parse_host(fields.value_or_empty("Host"));
-  if (host.has_value() && is_loopback_host(host->host)) return std::nullopt;
+  if (!loopback_only_ || http::names_loopback_host(fields)) return std::nullopt;
   return Fault{421, std::string(kNotLoopback)};
 }
 
 std::optional<Fault> Access::check_origin(const http::Fields& fields) const {
-  const auto origin = fields.find("Origin");
-  if (!origin.has_value()) return std::nullopt;
-  const auto host = http::parse_host(fields.value_or_empty("Host"));
-  for (const auto& [scheme, default_port] :
-       {std::pair<std::string_view, unsigned>{"http://", 80}, {"https://", 443}}) {
-    if (!host.has_value() || !origin->starts_with(scheme)) continue;
-    const auto named = http::parse_host(origin->substr(scheme.size()));
-    if (named.has_value() && same_server(*named, *host, default_port)) return std::nullopt;
-  }
+  if (http::is_own_origin(fields)) return std::nullopt;
   return Fault{403, std::string(kForeignOrigin)};
 }
 

@@ -1,7 +1,6 @@
 /// Who may ask: the Host and Origin rules and the bearer key.
 ///
-/// A page of another site must not be able to use a server on loopback: the Host rule stops names
-/// that were pointed at 127.0.0.1, the Origin rule everything else a browser sends.
+/// http/host_rules.h says why.
 /// Source: laya-apple 1.7.0 serve (Host, bearer; order and texts). Departs: the Origin rule.
 /// Thread-safety: constant after construction.
 #pragma once
@@ -14,10 +13,6 @@
 #include "server/fault.h"
 
 namespace layard::server {
-
-/// Whether `host` (without a port, lower case, IPv6 without brackets) is this machine only:
-/// `localhost`, 127.0.0.0/8 or ::1. IPv4 addresses mapped into IPv6 and zone ids are not.
-bool is_loopback_host(std::string_view host);
 
 class Access {
  public:

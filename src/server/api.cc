@@ -80,11 +80,11 @@ struct Api::Call {
   std::string id;
   Endpoint endpoint = Endpoint::kOther;
   std::int64_t begun_ns = 0;
-  ServeLog::Values values = {};  // of its log line, besides those of every request
+  base::EventLog::Values values = {};  // of its log line, besides those of every request
 };
 
 Api::Api(Decider& decider, ApiOptions options, Access access, ServerFacts facts,
-         const ServeLog& log, const base::Clock& clock)
+         const base::EventLog& log, const base::Clock& clock)
     : decider_(decider),
       options_(options),
       access_(std::move(access)),
@@ -105,7 +105,7 @@ http::Response Api::finished(const Call& call, http::Response response) {
   stats_.add(call.endpoint, response.status, duration_s);
   response.fields.add("x-typesafe-request-id", call.id);
   if (log_.wants(LogLevel::kInfo)) {
-    ServeLog::Values values = {
+    base::EventLog::Values values = {
         {"id", JsonValue::string(call.id)},
         {"endpoint", JsonValue::string(std::string(endpoint_name(call.endpoint)))},
         {"status", JsonValue::integer(response.status)},

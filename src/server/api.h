@@ -17,6 +17,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/event_log.h"
+#include "base/side_thread.h"
 #include "http/refusal.h"
 #include "http/server.h"
 #include "server/access.h"
@@ -24,8 +26,6 @@
 #include "server/checks.h"
 #include "server/decider.h"
 #include "server/request_stats.h"
-#include "server/serve_log.h"
-#include "server/side_thread.h"
 #include "server/status_pages.h"
 
 namespace layard::server {
@@ -49,8 +49,8 @@ struct Reply {
 class Api {
  public:
   /// `decider`, `log` and `clock` must outlive it.
-  Api(Decider& decider, ApiOptions options, Access access, ServerFacts facts, const ServeLog& log,
-      const base::Clock& clock);
+  Api(Decider& decider, ApiOptions options, Access access, ServerFacts facts,
+      const base::EventLog& log, const base::Clock& clock);
 
   /// The refusal of a request whose header was read, or nothing.
   std::optional<http::Response> admit(const http::Request& request);
@@ -92,14 +92,14 @@ class Api {
   const ApiOptions options_;
   const Access access_;
   const ServerFacts facts_;
-  const ServeLog& log_;
+  const base::EventLog& log_;
   const base::Clock& clock_;
   const std::string id_prefix_;
   std::atomic<std::uint64_t> last_id_ = 0;
   RequestStats stats_;
   std::mutex counters_mutex_;
   std::function<http::Counters()> counters_;  // guarded by counters_mutex_
-  SideThread side_;                           // last: its work uses what is above
+  base::SideThread side_;                     // last: its work uses what is above
 };
 
 }  // namespace layard::server

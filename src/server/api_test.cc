@@ -18,7 +18,7 @@ class ServerApi : public ::testing::Test {
  protected:
   void SetUp() override {
     log_.emplace(
-        LogFormat::kText, base::LogLevel::kInfo,
+        base::LogFormat::kText, base::LogLevel::kInfo,
         [this](std::string_view, std::string_view line) { logged_ += std::string(line) + "\n"; });
   }
 
@@ -58,7 +58,7 @@ class ServerApi : public ::testing::Test {
   FakeDecider decider_;
   base::FakeClock clock_;
   std::string logged_;
-  std::optional<ServeLog> log_;
+  std::optional<base::EventLog> log_;
 };
 
 ServiceAnswer one_answer() {

@@ -6,20 +6,15 @@
 /// ours. Departs: port 0 takes a free one.
 #pragma once
 
-#include <cstdint>
-#include <filesystem>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "base/env.h"
-#include "base/filesystem.h"
+#include "base/event_log.h"
+#include "base/settings.h"
 #include "http/server.h"
 #include "layard/service.h"
 #include "server/api.h"
-#include "server/serve_log.h"
 
 namespace layard::server {
 
@@ -30,48 +25,22 @@ struct ServeOptions {
   ApiOptions api;
   std::string api_key;  // empty: none is asked for
   bool allow_remote = false;
-  LogFormat log_format = LogFormat::kText;
+  base::LogFormat log_format = base::LogFormat::kText;
   std::string config_file;
   std::string api_key_file;
 };
 
-/// What a setting takes, for help and completion.
-enum class SettingKind : std::uint8_t { kText, kSwitch, kWords, kModel, kModels, kFile };
-
-/// One setting: `allow_remote` in the file is `--allow-remote` on the command line.
-struct SettingInfo {
-  std::string_view name;  // snake case
-  std::string_view variable;
-  SettingKind kind = SettingKind::kText;
-  std::string_view type_name;  // for the help: `N`, `MS`, `SIZE`; of kWords `a,b,c`
-  std::string_view fallback;   // as the help shows it
-  std::string_view help;
-};
-
 /// Every setting, in the order of the help. `config` (a file) and `api_key_file` are among them.
-std::span<const SettingInfo> setting_table();
-
-/// What the command line gave: setting -> values (a switch's is `true`).
-using GivenSettings = std::map<std::string, std::vector<std::string>, std::less<>>;
-
-/// Where settings come from.
-struct SettingSources {
-  GivenSettings flags;
-  const base::Env* env = nullptr;
-  base::Filesystem* files = nullptr;
-};
-
-/// `--allow-remote` of `allow_remote`.
-std::string flag_name(std::string_view setting);
+std::span<const base::SettingInfo> setting_table();
 
 /// The options, with what is not set at its default, checked as a whole. The key is LAYARD_API_KEY,
 /// else the first line of `api_key_file`.
 /// Errors: kInvalidRequest naming the option, variable or member of the file, what was found and
 /// what is accepted; a host that is not loopback without allow_remote or without a key; kIo.
-Result<ServeOptions> read_serve_options(const SettingSources& sources);
+Result<ServeOptions> read_serve_options(const base::SettingSources& sources);
 
 /// The same from the process's environment and disk.
-Result<ServeOptions> serve_options_from_process(const GivenSettings& flags);
+Result<ServeOptions> serve_options_from_process(const base::GivenSettings& flags);
 
 /// What `layard serve --check` prints: every setting as it is in force, as JSON with indent 1; of
 /// the key only whether there is one.

@@ -10,7 +10,7 @@ namespace {
 
 using Variables = std::map<std::string, std::string, std::less<>>;
 
-Result<ServeOptions> read(GivenSettings flags, Variables variables, const char* file) {
+Result<ServeOptions> read(base::GivenSettings flags, Variables variables, const char* file) {
   testing::MemoryFilesystem files;
   EXPECT_TRUE(base::write_atomically(files, "/serve.json", file).ok());
   EXPECT_TRUE(base::write_atomically(files, "/key", "from-file\nsecond line\n").ok());
@@ -19,7 +19,7 @@ Result<ServeOptions> read(GivenSettings flags, Variables variables, const char* 
   return read_serve_options({std::move(flags), &env, &files});
 }
 
-void check_refused(GivenSettings flags, Variables variables, const char* file,
+void check_refused(base::GivenSettings flags, Variables variables, const char* file,
                    const std::string& message) {
   const auto options = read(std::move(flags), std::move(variables), file);
   ASSERT_FALSE(options.ok()) << message;
@@ -72,7 +72,7 @@ TEST(ServeOptions, KindsOfValues) {
   EXPECT_FALSE(options.service.load_on_demand);
   EXPECT_EQ(options.api.overflow, OverflowPolicy::kWindows);
   EXPECT_EQ(options.service.idle_unload_s, 60);
-  EXPECT_EQ(options.log_format, LogFormat::kJson);
+  EXPECT_EQ(options.log_format, base::LogFormat::kJson);
   EXPECT_EQ(options.service.checkpoints.device, "cpu");
 }
 
@@ -81,7 +81,7 @@ TEST(ServeOptions, RefusedValuesNameTheirSource) {
                 "--port: must be a whole number from 0 to 65535, got '65536'");
   check_refused({}, {{"LAYARD_SERVE_PORT", "x"}}, "{}",
                 "LAYARD_SERVE_PORT: must be a whole number from 0 to 65535, got 'x'");
-  const GivenSettings with_file = {{"config", {"/serve.json"}}};
+  const base::GivenSettings with_file = {{"config", {"/serve.json"}}};
   check_refused(with_file, {}, R"({"port": -1})",
                 "/serve.json: port: must be a whole number from 0 to 65535, got '-1'");
   check_refused(with_file, {}, R"({"port": null})", "/serve.json: port: must be one value");
@@ -105,9 +105,9 @@ TEST(ServeOptions, RefusedValuesNameTheirSource) {
 TEST(ServeOptions, RemoteNeedsPermissionAndAKey) {
   const char* reach = "can be reached by other machines";
   for (const char* host : {"0.0.0.0", "192.168.1.2", "::", "::ffff:127.0.0.1"}) {
-    const GivenSettings remote = {{"host", {host}}};
+    const base::GivenSettings remote = {{"host", {host}}};
     check_refused(remote, {{"LAYARD_API_KEY", "key"}}, "{}", reach);
-    const GivenSettings allowed = {{"host", {host}}, {"allow_remote", {"true"}}};
+    const base::GivenSettings allowed = {{"host", {host}}, {"allow_remote", {"true"}}};
     check_refused(allowed, {}, "{}", "set LAYARD_API_KEY or --api-key-file");
     EXPECT_TRUE(read(allowed, {{"LAYARD_API_KEY", "key"}}, "{}").ok()) << host;
   }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "http/host_rules.h"
 #include "server/access.h"
 #include "server/api.h"
 #include "server/decider.h"
@@ -61,7 +62,7 @@ struct DecisionServer::Impl {
   Status start();
 
   ServeOptions options;
-  ServeLog log;
+  base::EventLog log;
   // Each of these uses those above it until it is destroyed.
   std::unique_ptr<DecisionService> service;
   std::unique_ptr<Decider> decider;
@@ -77,7 +78,7 @@ Status DecisionServer::Impl::start() {
   LAYARD_ASSIGN(service, DecisionService::open(options.service));
   decider = decider_of(*service);
   api = std::make_unique<Api>(
-      *decider, options.api, Access(is_loopback_host(options.http.host), options.api_key),
+      *decider, options.api, Access(http::is_loopback_host(options.http.host), options.api_key),
       ServerFacts{options.service.model, options.service.checkpoints.device}, log,
       base::real_clock());
   handler = std::make_unique<ApiHandler>(*api);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <type_traits>
 
@@ -12,11 +11,9 @@ namespace layard::server {
 namespace {
 
 using base::JsonValue;
+using base::SettingInfo;
+using base::SettingKind;
 using Values = std::vector<std::string>;
-
-Error expected(const std::string& what, const std::string& found) {
-  return {ErrorCode::kInvalidRequest, "must be " + what + ", got '" + shortened(found, 60) + "'"};
-}
 
 // What one member of the options is read from and shown as.
 struct Access {
@@ -28,16 +25,8 @@ struct Access {
 template <auto kPart, auto kField, std::uint64_t kLeast, std::uint64_t kMost>
 constexpr Access whole() {
   return {[](ServeOptions& options, const Values& values) -> Status {
-            const std::string& text = values.back();
-            std::uint64_t number = 0;
-            const auto [end, error] =
-                std::from_chars(text.data(), text.data() + text.size(), number);
-            if (error != std::errc() || end != text.data() + text.size() || number < kLeast ||
-                number > kMost) {
-              return expected(
-                  "a whole number from " + std::to_string(kLeast) + " to " + std::to_string(kMost),
-                  text);
-            }
+            LAYARD_ASSIGN(const std::uint64_t number,
+                          base::read_whole(values.back(), kLeast, kMost));
             auto& field = (options.*kPart).*kField;
             field = static_cast<std::remove_reference_t<decltype(field)>>(number);
             return {};
@@ -63,30 +52,18 @@ constexpr Access size() {
 template <auto kPart, auto kField>
 constexpr Access text() {
   return {[](ServeOptions& options, const Values& values) -> Status {
-            if (values.back().empty()) return expected("a text that is not empty", "");
+            if (values.back().empty()) return base::setting_error("a text that is not empty", "");
             (options.*kPart).*kField = values.back();
             return {};
           },
           [](const ServeOptions& options) { return JsonValue::string((options.*kPart).*kField); }};
 }
 
-Result<bool> read_switch(const std::string& word) {
-  std::string lower = word;
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  for (const char* yes : {"true", "1", "on", "yes"}) {
-    if (lower == yes) return true;
-  }
-  for (const char* no : {"false", "0", "off", "no"}) {
-    if (lower == no) return false;
-  }
-  return expected("true or false", word);
-}
-
 // `kWhen`: what the field becomes when the setting is true.
 template <auto kPart, auto kField, bool kWhen>
 constexpr Access flag() {
   return {[](ServeOptions& options, const Values& values) -> Status {
-            LAYARD_ASSIGN(const bool on, read_switch(values.back()));
+            LAYARD_ASSIGN(const bool on, base::read_switch(values.back()));
             (options.*kPart).*kField = on == kWhen;
             return {};
           },
@@ -131,7 +108,7 @@ constexpr Access dtype() {
 
 constexpr Access tie_recheck() {
   return {[](ServeOptions& options, const Values& values) -> Status {
-            LAYARD_ASSIGN(const bool off, read_switch(values.back()));
+            LAYARD_ASSIGN(const bool off, base::read_switch(values.back()));
             options.service.checkpoints.tie_recheck = !off;
             return {};
           },
@@ -154,7 +131,7 @@ constexpr Access overflow() {
   return {[](ServeOptions& options, const Values& values) -> Status {
             const auto policy = overflow_policy_from_string(values.back());
             if (!policy.has_value()) {
-              return expected("one of cut, error, windows", values.back());
+              return base::setting_error("one of cut, error, windows", values.back());
             }
             options.api.overflow = *policy;
             return {};
@@ -166,22 +143,23 @@ constexpr Access overflow() {
 
 constexpr Access allow_remote() {
   return {[](ServeOptions& options, const Values& values) -> Status {
-            LAYARD_ASSIGN(options.allow_remote, read_switch(values.back()));
+            LAYARD_ASSIGN(options.allow_remote, base::read_switch(values.back()));
             return {};
           },
           [](const ServeOptions& options) { return JsonValue::boolean(options.allow_remote); }};
 }
 
 constexpr Access log_format() {
-  return {[](ServeOptions& options, const Values& values) -> Status {
-            const std::string& word = values.back();
-            if (word != "text" && word != "json") return expected("text or json", word);
-            options.log_format = word == "json" ? LogFormat::kJson : LogFormat::kText;
-            return {};
-          },
-          [](const ServeOptions& options) {
-            return JsonValue::string(options.log_format == LogFormat::kJson ? "json" : "text");
-          }};
+  return {
+      [](ServeOptions& options, const Values& values) -> Status {
+        const std::string& word = values.back();
+        if (word != "text" && word != "json") return base::setting_error("text or json", word);
+        options.log_format = word == "json" ? base::LogFormat::kJson : base::LogFormat::kText;
+        return {};
+      },
+      [](const ServeOptions& options) {
+        return JsonValue::string(options.log_format == base::LogFormat::kJson ? "json" : "text");
+      }};
 }
 
 constexpr Access config() {

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/settings.h"
 #include "server/serve_options.h"
 
 namespace layard::server {
 
 struct Setting {
-  SettingInfo info;
+  base::SettingInfo info;
   /// Errors: kInvalidRequest, without the name of the setting: what is accepted, what was found.
   Status (*set)(ServeOptions& options, const std::vector<std::string>& values) = nullptr;
   base::JsonValue (*get)(const ServeOptions& options) = nullptr;

@@ -10,13 +10,13 @@ namespace {
 TEST(ServeSettings, NamesAndVariablesFollowOneRule) {
   std::set<std::string_view> names;
   for (const Setting& setting : settings()) {
-    const SettingInfo& info = setting.info;
+    const base::SettingInfo& info = setting.info;
     EXPECT_TRUE(names.insert(info.name).second) << info.name;
     std::string variable = "LAYARD_SERVE_" + std::string(info.name);
     for (char& c : variable) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
     EXPECT_EQ(info.variable, variable);
     EXPECT_FALSE(info.help.empty()) << info.name;
-    EXPECT_EQ(info.type_name.empty(), info.kind == SettingKind::kSwitch) << info.name;
+    EXPECT_EQ(info.type_name.empty(), info.kind == base::SettingKind::kSwitch) << info.name;
     EXPECT_EQ(find_setting(info.name), &setting);
   }
   EXPECT_EQ(find_setting("nothing"), nullptr);
@@ -34,14 +34,14 @@ TEST(ServeSettings, ReadAndShown) {
   };
   for (const Setting& setting : settings()) {
     switch (setting.info.kind) {
-      case SettingKind::kSwitch:
+      case base::SettingKind::kSwitch:
         check(setting.info.name, "true", "true");
         check(setting.info.name, "off", "false");
         break;
-      case SettingKind::kModels:
+      case base::SettingKind::kModels:
         check(setting.info.name, "a", R"(["a"])");
         break;
-      case SettingKind::kWords: {
+      case base::SettingKind::kWords: {
         const std::string words(setting.info.type_name);
         const std::string last = words.substr(words.rfind(',') + 1);
         check(setting.info.name, last, "\"" + last + "\"");
