@@ -42,19 +42,50 @@ std::size_t gate_size(const SizeGate& gate, std::string_view text) {
   return gate.unit == GateUnit::kBytes ? text.size() : base::count_code_points(text);
 }
 
+Result<RouteQuestion> RouteQuestion::make(const RoutePolicy& policy) {
+  RouteQuestion out;
+  out.size_gate_ = policy.size_gate;
+  out.gate_on_ = policy.gate_on;
+  out.orders_ = policy.orders;
+  LAYARD_ASSIGN(out.question_, parse_questions(question_json(policy), {}));
+  out.reversed_ = out.question_;
+  reverse_options(out.reversed_.questions[0]);
+  return out;
+}
+
+std::optional<RequestClass> RouteQuestion::by_size(std::size_t chars, std::size_t bytes) const {
+  if (!size_gate_.has_value()) return std::nullopt;
+  const std::size_t size = size_gate_->unit == GateUnit::kBytes ? bytes : chars;
+  if (std::cmp_less(size, size_gate_->min)) return std::nullopt;
+  return RequestClass{size_gate_->class_name, 1, {{size_gate_->class_name, 1}}, true};
+}
+
+PredictOptions RouteQuestion::predict_options() const {
+  PredictOptions options;
+  options.orders = orders_;
+  return options;
+}
+
+RequestClass RouteQuestion::read(const Prediction& prediction) const {
+  const auto& answer = std::get<ChoiceAnswer>(prediction.answers.answers.at(0).value);
+  RequestClass found;
+  found.name = answer.choice.key;
+  found.confidence = gate_on_ == GateOn::kConfidence ? answer.confidence : answer.answer_confidence;
+  found.probabilities = answer.probabilities;
+  found.entropy_confidence = answer.confidence;
+  found.answer_confidence = answer.answer_confidence;
+  found.state_tokens = prediction.answers.usage.state_tokens;
+  found.state_tokens_dropped = prediction.answers.usage.state_tokens_dropped;
+  return found;
+}
+
 Result<RequestClassifier> RequestClassifier::open(const RoutePolicy& policy, Model& model) {
-  RequestClassifier classifier(policy, model);
-  LAYARD_ASSIGN(classifier.question_, parse_questions(question_json(policy), {}));
-  classifier.reversed_ = classifier.question_;
-  reverse_options(classifier.reversed_.questions[0]);
-  return classifier;
+  LAYARD_ASSIGN(RouteQuestion question, RouteQuestion::make(policy));
+  return RequestClassifier(std::move(question), model);
 }
 
 std::optional<RequestClass> RequestClassifier::by_size(std::string_view text) const {
-  if (!policy_->size_gate.has_value()) return std::nullopt;
-  const SizeGate& gate = *policy_->size_gate;
-  if (std::cmp_less(gate_size(gate, text), gate.min)) return std::nullopt;
-  return RequestClass{gate.class_name, 1, {{gate.class_name, 1}}, true};
+  return question_.by_size(base::count_code_points(text), text.size());
 }
 
 Result<RequestClass> RequestClassifier::classify(std::string_view text) const {
@@ -63,8 +94,9 @@ Result<RequestClass> RequestClassifier::classify(std::string_view text) const {
   }
   if (auto found = by_size(text)) return *std::move(found);
   LAYARD_ASSIGN(const Prediction prediction,
-                model_->predict(State{std::string(text)}, question_, predict_options()));
-  return read(prediction);
+                model_->predict(State{std::string(text)}, question_.questions(false),
+                                question_.predict_options()));
+  return question_.read(prediction);
 }
 
 std::vector<Result<RequestClass>> RequestClassifier::classify_many(
@@ -80,35 +112,15 @@ std::vector<Result<RequestClass>> RequestClassifier::classify_many(
     } else {
       places.push_back(out.size());
       out.emplace_back(RequestClass{});
-      requests.push_back({State{text}, reversed ? reversed_ : question_, {}, {}});
+      requests.push_back({State{text}, question_.questions(reversed), {}, {}});
     }
   }
-  const auto predictions = model_->predict_many(requests, predict_options());
+  const auto predictions = model_->predict_many(requests, question_.predict_options());
   for (std::size_t i = 0; i < places.size(); ++i) {
-    out[places[i]] =
-        predictions[i].ok() ? read(*predictions[i]) : Result<RequestClass>(predictions[i].error());
+    out[places[i]] = predictions[i].ok() ? Result<RequestClass>(question_.read(*predictions[i]))
+                                         : Result<RequestClass>(predictions[i].error());
   }
   return out;
-}
-
-PredictOptions RequestClassifier::predict_options() const {
-  PredictOptions options;
-  options.orders = policy_->orders;
-  return options;
-}
-
-Result<RequestClass> RequestClassifier::read(const Prediction& prediction) const {
-  const auto& answer = std::get<ChoiceAnswer>(prediction.answers.answers.at(0).value);
-  RequestClass found;
-  found.name = answer.choice.key;
-  found.confidence =
-      policy_->gate_on == GateOn::kConfidence ? answer.confidence : answer.answer_confidence;
-  found.probabilities = answer.probabilities;
-  found.entropy_confidence = answer.confidence;
-  found.answer_confidence = answer.answer_confidence;
-  found.state_tokens = prediction.answers.usage.state_tokens;
-  found.state_tokens_dropped = prediction.answers.usage.state_tokens_dropped;
-  return found;
 }
 
 std::string route_line(const RequestClass& found, std::string_view device) {

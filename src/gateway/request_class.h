@@ -1,15 +1,19 @@
 /// What kind of request a text is: by its size, or by asking a model.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "gateway/route_policy.h"
 #include "layard/answer.h"
 #include "layard/model.h"
+#include "layard/question.h"
 
 namespace layard::gateway {
 
@@ -30,12 +34,39 @@ struct RequestClass {
 /// The size of `text` in the gate's unit. REQUIRES: valid UTF-8.
 std::size_t gate_size(const SizeGate& gate, std::string_view text);
 
-/// Asks `model` the policy's question, in as many orders of its options as the policy says.
+/// The policy's question and how answers to it read, whoever is asked.
+/// Thread-safety: constant after construction.
+class RouteQuestion {
+ public:
+  RouteQuestion() = default;  // asks nothing
+  /// Errors: kInvalidRequest (a question that no model can be asked).
+  static Result<RouteQuestion> make(const RoutePolicy& policy);
+
+  /// The class of a text of so many characters and bytes that is large enough for it; nothing
+  /// where the model must be asked.
+  std::optional<RequestClass> by_size(std::size_t chars, std::size_t bytes) const;
+
+  /// With the options in their order, or from the last to the first.
+  const QuestionSet& questions(bool reversed) const { return reversed ? reversed_ : question_; }
+  /// In as many orders of its options as the policy says.
+  PredictOptions predict_options() const;
+  /// REQUIRES: of this question.
+  RequestClass read(const Prediction& prediction) const;
+
+ private:
+  std::optional<SizeGate> size_gate_;
+  GateOn gate_on_ = GateOn::kConfidence;
+  int orders_ = 1;
+  QuestionSet question_;
+  QuestionSet reversed_;
+};
+
+/// Asks `model` the policy's question.
 /// Thread-safety: that of the model.
 class RequestClassifier {
  public:
   /// Errors: kInvalidRequest (a question that the model cannot be asked).
-  /// REQUIRES: `policy` and `model` outlive the classifier.
+  /// REQUIRES: `model` outlives the classifier.
   static Result<RequestClassifier> open(const RoutePolicy& policy, Model& model);
 
   /// The class of a text that is large enough for it; nothing where the model must be asked.
@@ -50,14 +81,11 @@ class RequestClassifier {
                                                   bool reversed) const;
 
  private:
-  RequestClassifier(const RoutePolicy& policy, Model& model) : policy_(&policy), model_(&model) {}
-  Result<RequestClass> read(const Prediction& prediction) const;
-  PredictOptions predict_options() const;
+  RequestClassifier(RouteQuestion question, Model& model)
+      : question_(std::move(question)), model_(&model) {}
 
-  const RoutePolicy* policy_;
+  RouteQuestion question_;
   Model* model_;
-  QuestionSet question_;
-  QuestionSet reversed_;
 };
 
 /// `code 0.44 vulkan`: class, confidence, device. The form of the 1bit router's header and output.
