@@ -27,11 +27,11 @@ inline constexpr std::array<std::string_view, 20> kMessageMembers = {
 };
 
 /// Checks that `body` is one JSON object and keeps the members `top` of it and, of objects below,
-/// the members `below`. Of a name that stands twice the last value counts. Numbers that follow one another in a list are kept as one.
-/// Errors: kInvalidRequest: no JSON (line, column and pointer of the place), no object, nested
-/// deeper than kBodyDepthMax, or more than kBodyValuesMax values to keep.
-Result<base::JsonValue> read_body_tree(std::string_view body,
-                                       std::span<const std::string_view> top,
+/// the members `below`. Of a name that stands twice the last value counts. Numbers that follow one
+/// another in a list are kept as one. Errors: kInvalidRequest: no JSON (line, column and pointer of
+/// the place), no object, nested deeper than kBodyDepthMax, or more than kBodyValuesMax values to
+/// keep.
+Result<base::JsonValue> read_body_tree(std::string_view body, std::span<const std::string_view> top,
                                        std::span<const std::string_view> below = kMessageMembers);
 
 /// `a string`, `a list`, ... : what was found, for messages.

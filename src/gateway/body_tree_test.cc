@@ -43,7 +43,7 @@ TEST(BodyTree, RefusesWithThePlace) {
   check("\"x\"", "found a string");
   check("17", "found a number");
   check("true", "found a boolean");
-  check("{\"model\":\n\"a\",}", "line 2, column 5");
+  check("{\"model\":\n\"a\",}", "line 2, column 4");
   check("{\"x\":{\"y\":nul}}", "/x/y");
   check("{\"x\":\"\\ud800\"}", "line 1, column");
   check("{\"x\":\"\xFF\"}", "line 1, column");

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 6> kResponseMembers = {
     "model", "stream", "input", "instructions", "tools", "max_output_tokens"};
 constexpr std::array<std::string_view, 1> kEmbeddingMembers = {"model"};
 constexpr std::array<std::string_view, 6> kAnthropicMembers = {"model",  "stream", "messages",
-                                                             "system", "tools",  "max_tokens"};
+                                                               "system", "tools",  "max_tokens"};
 // The one that is said first counts.
 constexpr std::array<std::string_view, 3> kOutputLimits = {"max_completion_tokens", "max_tokens",
                                                            "max_output_tokens"};

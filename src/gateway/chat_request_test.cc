@@ -183,7 +183,7 @@ struct ModelRow {
 TEST(ChatRequest, ModelAndItsPlaces) {
   const std::vector<ModelRow> rows = {
       {R"({"model":"a"})", "a", {{9, 12}}, R"({"model":"n\"1"})"},
-      {R"({ "\u006dodel" : "\u0061b" })", "ab", {{17, 27}}, R"({ "\u006dodel" : "n\"1" })"},
+      {R"({ "\u006dodel" : "\u0061b" })", "ab", {{17, 26}}, R"({ "\u006dodel" : "n\"1" })"},
       {R"({"model":"a","x":{"model":"b"},"model":"c"})",
        "c",
        {{9, 12}, {39, 42}},

@@ -32,8 +32,8 @@ constexpr std::array<std::string_view, 14> kUsageMembers = {
     "prompt_ms",
     "timings",
 };
-constexpr std::array<std::string_view, 4> kLastTypes = {
-    "message_stop", "response.completed", "response.incomplete", "response.failed"};
+constexpr std::array<std::string_view, 4> kLastTypes = {"message_stop", "response.completed",
+                                                        "response.incomplete", "response.failed"};
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
@@ -127,9 +127,8 @@ bool says(std::string_view data, std::string_view quoted) {
 }
 
 bool is_last(std::string_view data) {
-  return std::ranges::any_of(kLastTypes, [&](std::string_view type) {
-    return says(data, '"' + std::string(type) + '"');
-  });
+  return std::ranges::any_of(
+      kLastTypes, [&](std::string_view type) { return says(data, '"' + std::string(type) + '"'); });
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ inline constexpr std::size_t kSseEventBytesMax = 64 * 1024;
 struct TokenUsage {
   std::optional<std::int64_t> prompt_tokens;  ///< cached ones included, in every API
   std::optional<std::int64_t> completion_tokens;
-  std::optional<std::int64_t> cached_tokens;  ///< of the prompt
+  std::optional<std::int64_t> cached_tokens;   ///< of the prompt
   std::optional<double> predicted_per_second;  ///< tokens, as llama.cpp measured
   std::optional<double> prompt_ms;             ///< time to read the prompt, likewise
 
@@ -33,9 +33,9 @@ struct TokenUsage {
 TokenUsage read_usage(std::string_view json_body);
 
 /// Watches a stream of events in pieces, however they are cut. An event counts when its empty line
-/// is there. Of an event over kSseEventBytesMax only the begin is looked at: its usage is not known.
-/// Bounds: memory of one event; events are parsed until one has content, then only those that say
-/// usage, timings, an error or the end. Thread-safety: one caller at a time.
+/// is there. Of an event over kSseEventBytesMax only the begin is looked at: its usage is not
+/// known. Bounds: memory of one event; events are parsed until one has content, then only those
+/// that say usage, timings, an error or the end. Thread-safety: one caller at a time.
 class SseWatch {
  public:
   void feed(std::string_view bytes);
