@@ -98,7 +98,9 @@ TEST(ApiError, MessagesAreBoundedAndValid) {
     return json.ok() ? json->find("error")->find("message")->text() : "no JSON";
   };
   EXPECT_EQ(message(std::string(2000, 'x')), std::string(2000, 'x'));
-  EXPECT_EQ(message(std::string(2001, 'x')), std::string(1997, 'x') + "...");
+  std::string cut(1997, 'x');
+  cut += "...";
+  EXPECT_EQ(message(std::string(2001, 'x')), cut);
   std::string euros = "x";
   while (euros.size() < 3000) euros += "\xE2\x82\xAC";
   EXPECT_LE(message(euros).size(), 2000U);

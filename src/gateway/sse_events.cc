@@ -74,12 +74,10 @@ void read_counts(const JsonValue* usage, TokenUsage& out) {
   const auto created = count_of(member(usage, "cache_creation_input_tokens"));
   take(out.cached_tokens, cached);
   take(out.prompt_tokens, count_of(member(usage, "prompt_tokens")));
-  constexpr std::int64_t kCountMax = std::int64_t{1} << 60;
-  if (auto input = count_of(member(usage, "input_tokens")); input) {
-    for (const std::int64_t more : {cached.value_or(0), created.value_or(0)}) {
-      *input = std::min(*input, kCountMax) + std::min(more, kCountMax);
-    }
-    out.prompt_tokens = input;
+  if (const auto input = count_of(member(usage, "input_tokens"))) {
+    constexpr std::int64_t kCountMax = std::int64_t{1} << 60;  // the sum of three fits
+    out.prompt_tokens = std::min(*input, kCountMax) + std::min(cached.value_or(0), kCountMax) +
+                        std::min(created.value_or(0), kCountMax);
   }
   take(out.completion_tokens, count_of(member(usage, "completion_tokens")));
   take(out.completion_tokens, count_of(member(usage, "output_tokens")));

@@ -16,7 +16,11 @@ SseWatch watched(std::string_view text, std::size_t piece_bytes) {
   return watch;
 }
 
-std::string event(std::string_view json) { return "data: " + std::string(json) + "\n\n"; }
+// A row's line ends are none of the event's.
+std::string event(std::string json) {
+  std::erase(json, '\n');
+  return "data: " + json + "\n\n";
+}
 
 struct Row {
   std::string text;
