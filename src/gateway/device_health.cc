@@ -120,7 +120,7 @@ DeviceHealth::Change DeviceHealth::probe(bool passed, std::int64_t now_ns) {
 }
 
 std::optional<std::int64_t> DeviceHealth::next_probe_ns() const {
-  if (state_ == DeviceState::kDraining) return std::nullopt;
+  if (state_ == DeviceState::kDraining || state_ == DeviceState::kStarting) return std::nullopt;
   if (state_ == DeviceState::kEjected) return retry_ns_;
   if (!probed_ns_.has_value()) return 0;
   const std::int64_t next = *probed_ns_ + rule_.probe_interval_ms * kMsNs;

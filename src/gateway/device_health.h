@@ -89,7 +89,8 @@ class DeviceHealth {
   void progress(std::int64_t at_ns) { progress_ns_ = at_ns; }
   /// A probe ended.
   Change probe(bool passed, std::int64_t now_ns);
-  /// When the next one is due; nothing while there should be none.
+  /// When the next one is due; nothing while there should be none: of a starting device, whose
+  /// answer is told by started(), and of a draining one.
   std::optional<std::int64_t> next_probe_ns() const;
 
   /// The child answers; no effect but on a starting device.

@@ -197,6 +197,7 @@ TEST(DeviceHealth, Probes) {
 TEST(DeviceHealth, ChildrenStartAndDrain) {
   Device device{.health = {HealthRule{}, State::kStarting}};
   EXPECT_FALSE(device.takes());
+  EXPECT_EQ(device.health.next_probe_ns(), std::nullopt);
   EXPECT_EQ(device.probe(false) + device.probe(false) + device.probe(false), "");
   EXPECT_EQ(device.sees(Sign::kConnectFailed), "");
   EXPECT_EQ(told(device.health.started(device.now())), "starting>healthy started");
