@@ -71,11 +71,9 @@ http::Task<Decided> ask_model(http::Loop& loop, GatewayCore& core, const DecideI
 }
 
 // Waits for the request of the same conversation that decides.
-http::Task<std::optional<Decided>> wait_along(GatewayCore& core, const StickyKey& key,
-                                              std::uint64_t waiter, std::int64_t limit_ms,
-                                              std::shared_ptr<Arrival<std::optional<StickyDecision>>>
-                                                  arrival,
-                                              std::stop_token cancelled) {
+http::Task<std::optional<Decided>> wait_along(
+    GatewayCore& core, const StickyKey& key, std::uint64_t waiter, std::int64_t limit_ms,
+    std::shared_ptr<Arrival<std::optional<StickyDecision>>> arrival, std::stop_token cancelled) {
   const std::stop_callback leave(cancelled, [&arrival] { arrival->cancel(); });
   const auto brought = co_await arrival->wait(limit_ms);
   if (!brought.has_value()) core.sticky.cancel(key, waiter);

@@ -32,8 +32,8 @@ std::string route_field(const Decision& decision, std::string_view device);
 
 /// How the request of a decision ended. Counts are -1 where nobody said them.
 struct ServedRequest {
-  std::string device;  ///< the one that replied last; empty: none
-  int status = 0;      ///< what the client got; 0: nothing
+  std::string device;   ///< the one that replied last; empty: none
+  int status = 0;       ///< what the client got; 0: nothing
   double ttft_ms = -1;  ///< from the request to the first token, or the first byte of the body
   double total_ms = 0;
   double wait_ms = 0;  ///< for room on the device

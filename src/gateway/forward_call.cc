@@ -5,7 +5,9 @@
 #include <cmath>
 #include <utility>
 
+#include "base/wall_clock.h"
 #include "gateway/api_error.h"
+#include "gateway/fleet_log.h"
 #include "gateway/forward_fields.h"
 
 namespace layard::gateway {
@@ -107,11 +109,10 @@ std::string ForwardCall::device_name() const {
 http::Fields ForwardCall::route_fields() const {
   http::Fields fields;
   fields.add("X-1bit-Route", route_field(decided_.decision, device_name()));
-  fields.add("X-Layard-Decision",
-             std::string(decision_source_name(decided_.decision.source)));
-  fields.add("X-Layard-Decision-Ms",
-             std::to_string(std::llround(decided_.decision.decision_ms * 1000) / 1000.0)
-                 .substr(0, 8));
+  fields.add("X-Layard-Decision", std::string(decision_source_name(decided_.decision.source)));
+  fields.add(
+      "X-Layard-Decision-Ms",
+      std::to_string(std::llround(decided_.decision.decision_ms * 1000) / 1000.0).substr(0, 8));
   fields.add("X-Layard-Request-Id", start_.request_id);
   return fields;
 }
@@ -124,9 +125,8 @@ http::Task<void> ForwardCall::run() {
   const bool readable = co_await read();
   options.wants_stream = chat_.stream;
   if (readable && !setup_->policy.servers.empty()) options.model = chat_.model;
-  relay_.emplace(loop_.loop(), responder_, std::move(options), [this] {
-    core_.stats.update([](StatsSnapshot& now) { ++now.keepalives; });
-  });
+  relay_.emplace(loop_.loop(), responder_, std::move(options),
+                 [this] { core_.stats.update([](StatsSnapshot& now) { ++now.keepalives; }); });
   if (!readable) {
     refuse(last_failure_);
   } else if (find_devices()) {
@@ -223,10 +223,10 @@ http::Task<void> ForwardCall::forward() {
     const bool by_client = candidates_.override_device != setup_->forced_device;
     decided_.decision.source = by_client ? DecisionSource::kOverride : DecisionSource::kDefault;
   } else {
-    decided_ = co_await decide(loop_.loop(), core_,
-                               {*setup_, chat_, start_.request.fields, start_.caller,
-                                candidates_.devices},
-                               responder_.cancelled());
+    decided_ =
+        co_await decide(loop_.loop(), core_,
+                        {*setup_, chat_, start_.request.fields, start_.caller, candidates_.devices},
+                        responder_.cancelled());
     if (!decided_.error.empty()) {
       core_.log.event(base::LogLevel::kWarning, "decision_failed",
                       {{"request_id", base::JsonValue::string(start_.request_id)},
@@ -255,9 +255,8 @@ http::Task<std::optional<Reservation>> ForwardCall::reserve() {
     request.on_turn = [arrival](QueueTurn turn) {
       arrival->bring(std::make_shared<QueueTurn>(std::move(turn)));
     };
-    const std::span<const std::size_t> rest(order_.devices.begin() +
-                                                static_cast<std::ptrdiff_t>(next_),
-                                            order_.devices.end());
+    const std::span<const std::size_t> rest(
+        order_.devices.begin() + static_cast<std::ptrdiff_t>(next_), order_.devices.end());
     FleetChoice choice =
         setup_->fleet->choose_and_reserve(rest, std::move(request), core_.clock.now_ns());
     log_changes(choice.changes);
@@ -269,9 +268,10 @@ http::Task<std::optional<Reservation>> ForwardCall::reserve() {
     if (choice.kind != FleetChoice::Kind::kQueued) {
       const bool busy = choice.kind == FleetChoice::Kind::kAllBusy;
       if (tries_ == 0) {
-        last_failure_ = {503, busy ? "all devices are busy; try again later"
-                                   : "no device is up; try again later",
-                         busy ? "devices_busy" : "no_device", choice.retry_after_ms};
+        last_failure_ = {
+            503,
+            busy ? "all devices are busy; try again later" : "no device is up; try again later",
+            busy ? "devices_busy" : "no_device", choice.retry_after_ms};
       }
       break;
     }
@@ -374,9 +374,10 @@ http::Task<ForwardCall::Try> ForwardCall::take_reply(Reservation& reservation,
     co_return take_failure(reservation, error);
   }
   if (is_retryable(response.status) && has_next() && !relay_->begun()) {
-    last_failure_ = {response.status, "device " + device_name() + " answered with status " +
-                                          std::to_string(response.status),
-                     std::nullopt, asked.value_or(1000)};
+    last_failure_ = {
+        response.status,
+        "device " + device_name() + " answered with status " + std::to_string(response.status),
+        std::nullopt, asked.value_or(1000)};
     core_.stats.update([&](StatsSnapshot& now) {
       ++now.devices[device_name()].failures;
       ++now.devices[device_name()].by_status[response.status];
@@ -427,7 +428,7 @@ void ForwardCall::release(Reservation& reservation, RequestEnd end, int status, 
 }
 
 void ForwardCall::log_changes(const FleetChanges& changes) const {
-  log_fleet_changes(core_.log, *setup_, changes);
+  log_fleet_changes(core_.log, setup_->policy, changes);
 }
 
 void ForwardCall::refuse(const Refused& refused) {
@@ -457,8 +458,7 @@ ServedRequest ForwardCall::served() const {
   out.prompt_tokens = usage.prompt_tokens.value_or(-1);
   out.cached_tokens = usage.cached_tokens.value_or(-1);
   out.completion_tokens = usage.completion_tokens.value_or(-1);
-  const double decode_ms =
-      first ? static_cast<double>(relay_->last_byte_ns() - *first) / 1e6 : 0.0;
+  const double decode_ms = first ? static_cast<double>(relay_->last_byte_ns() - *first) / 1e6 : 0.0;
   if (usage.predicted_per_second) {
     out.decode_tps = *usage.predicted_per_second;
   } else if (relay_->is_events() && out.completion_tokens > 1 && decode_ms > 0) {
@@ -480,7 +480,8 @@ void ForwardCall::count(bool is_new) {
     if (!device_.has_value() || end.status == 0) return;
     DeviceStats& device = now.devices[end.device];
     ++device.by_status[end.status];
-    device.prompt_tokens += static_cast<std::uint64_t>(std::max<std::int64_t>(0, end.prompt_tokens));
+    device.prompt_tokens +=
+        static_cast<std::uint64_t>(std::max<std::int64_t>(0, end.prompt_tokens));
     device.completion_tokens +=
         static_cast<std::uint64_t>(std::max<std::int64_t>(0, end.completion_tokens));
     if (end.ttft_ms >= 0) device.first_byte.add(end.ttft_ms / 1000);
@@ -489,12 +490,12 @@ void ForwardCall::count(bool is_new) {
 }
 
 void ForwardCall::write_decision(const Decided& decided) {
-  core_.stats.add_recent({unix_time_ms(), decided.decision.class_name, decided.decision.confidence,
-                          device_name(), decided.decision.source, decided.decision.decision_ms,
-                          status_});
+  core_.stats.add_recent({base::unix_time_ms(), decided.decision.class_name,
+                          decided.decision.confidence, device_name(), decided.decision.source,
+                          decided.decision.decision_ms, status_});
   if (core_.decisions == nullptr) return;
   DecisionRecord record;
-  record.time_ms = unix_time_ms();
+  record.time_ms = base::unix_time_ms();
   record.request_id = start_.request_id;
   if (decided.conversation.has_value()) record.conversation = decided.conversation->hex();
   record.caller = start_.caller;
@@ -504,8 +505,8 @@ void ForwardCall::write_decision(const Decided& decided) {
     const std::string& model = setup_->policy.servers[*device_].model;
     record.model_sent = model.empty() ? chat_.model : model;
   }
-  record.checkpoint = setup_->policy.checkpoint.empty() ? core_.options.service.model
-                                                        : setup_->policy.checkpoint;
+  record.checkpoint =
+      setup_->policy.checkpoint.empty() ? core_.options.service.model : setup_->policy.checkpoint;
   record.policy_hash = setup_->hash;
   for (const std::size_t place : candidates_.devices) {
     record.candidates.push_back(setup_->policy.servers[place].name);
@@ -521,8 +522,8 @@ void ForwardCall::write_decision(const Decided& decided) {
 http::Task<void> ForwardCall::finish() {
   // The reply is out: in the shadow nobody waits for the model.
   const bool in_shadow = core_.classes != nullptr && !candidates_.override_device.has_value() &&
-                         setup_->policy.decide.when == DecideWhen::kShadow &&
-                         !chat_.text.empty() && !candidates_.devices.empty();
+                         setup_->policy.decide.when == DecideWhen::kShadow && !chat_.text.empty() &&
+                         !candidates_.devices.empty();
   count(decided_.is_new);
   if (decided_.is_new) write_decision(decided_);
   if (!in_shadow) co_return;

@@ -50,8 +50,7 @@ Status fill_random(std::uint8_t* bytes, std::size_t count) {
 }
 
 GatewayCore::GatewayCore(const GatewayOptions& options_, GatewaySetupPtr setup,
-                         ClassSource* classes_, DecisionLog* decisions_,
-                         const base::EventLog& log_)
+                         ClassSource* classes_, DecisionLog* decisions_, const base::EventLog& log_)
     : options(options_),
       log(log_),
       classes(classes_),

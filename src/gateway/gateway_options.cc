@@ -71,25 +71,23 @@ constexpr Access size() {
 
 template <auto... kPath>
 constexpr Access text() {
-  return {[](GatewayOptions& options, const Values& values) -> Status {
-            if (values.back().empty()) return base::setting_error("a text that is not empty", "");
-            field<kPath...>(options) = values.back();
-            return {};
-          },
-          [](const GatewayOptions& options) {
-            return JsonValue::string(field<kPath...>(options));
-          }};
+  return {
+      [](GatewayOptions& options, const Values& values) -> Status {
+        if (values.back().empty()) return base::setting_error("a text that is not empty", "");
+        field<kPath...>(options) = values.back();
+        return {};
+      },
+      [](const GatewayOptions& options) { return JsonValue::string(field<kPath...>(options)); }};
 }
 
 template <auto... kPath>
 constexpr Access flag() {
-  return {[](GatewayOptions& options, const Values& values) -> Status {
-            LAYARD_ASSIGN(field<kPath...>(options), base::read_switch(values.back()));
-            return {};
-          },
-          [](const GatewayOptions& options) {
-            return JsonValue::boolean(field<kPath...>(options));
-          }};
+  return {
+      [](GatewayOptions& options, const Values& values) -> Status {
+        LAYARD_ASSIGN(field<kPath...>(options), base::read_switch(values.back()));
+        return {};
+      },
+      [](const GatewayOptions& options) { return JsonValue::boolean(field<kPath...>(options)); }};
 }
 
 constexpr Access allowed_hosts() {
@@ -138,16 +136,16 @@ constexpr Access backends() {
 }
 
 constexpr Access log_format() {
-  return {[](GatewayOptions& options, const Values& values) -> Status {
-            const std::string& word = values.back();
-            if (word != "text" && word != "json") return base::setting_error("text or json", word);
-            options.log_format = word == "json" ? base::LogFormat::kJson : base::LogFormat::kText;
-            return {};
-          },
-          [](const GatewayOptions& options) {
-            return JsonValue::string(options.log_format == base::LogFormat::kJson ? "json"
-                                                                                  : "text");
-          }};
+  return {
+      [](GatewayOptions& options, const Values& values) -> Status {
+        const std::string& word = values.back();
+        if (word != "text" && word != "json") return base::setting_error("text or json", word);
+        options.log_format = word == "json" ? base::LogFormat::kJson : base::LogFormat::kText;
+        return {};
+      },
+      [](const GatewayOptions& options) {
+        return JsonValue::string(options.log_format == base::LogFormat::kJson ? "json" : "text");
+      }};
 }
 
 using Options = GatewayOptions;
@@ -292,9 +290,8 @@ Result<GatewayOptions> read_gateway_options(const base::SettingSources& sources)
   GatewayOptions options = defaults();
   std::vector<base::SettingTarget> targets;
   for (const Setting& setting : kSettings) {
-    targets.push_back({setting.info, [&](const Values& values) {
-                         return setting.access.set(options, values);
-                       }});
+    targets.push_back(
+        {setting.info, [&](const Values& values) { return setting.access.set(options, values); }});
   }
   LAYARD_TRY(base::read_settings(targets, sources, "layard gateway"));
   if (!options.api_key_file.empty()) {

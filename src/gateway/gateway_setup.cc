@@ -35,9 +35,9 @@ Result<DeviceLink> link_of(const PolicyDevice& device, const SetupSource& source
   link.client = client_options(device);
   link.tls.ca_file = device.ca_file;
   link.client_key = link.upstream.origin() + " " + device.ca_file;
-  for (const std::int64_t value : {link.client.connect_ms, link.client.write_ms,
-                                   link.client.head_ms, link.client.idle_ms,
-                                   link.client.total_ms}) {
+  for (const std::int64_t value :
+       {link.client.connect_ms, link.client.write_ms, link.client.head_ms, link.client.idle_ms,
+        link.client.total_ms}) {
     link.client_key += " " + std::to_string(value);
   }
   if (device.api_key_env.empty() && device.api_key_file.empty()) return link;
@@ -81,8 +81,7 @@ Result<std::size_t> place_of(const GatewaySetup& setup, const std::string& name,
   const auto& servers = setup.policy.servers;
   const auto found = std::ranges::find(servers, name, &PolicyDevice::name);
   if (found == servers.end()) {
-    return invalid(what + ": '" + name + "' has no url; there are " +
-                   listed(setup.device_names()));
+    return invalid(what + ": '" + name + "' has no url; there are " + listed(setup.device_names()));
   }
   return static_cast<std::size_t>(found - servers.begin());
 }

@@ -32,9 +32,9 @@ struct DeviceLink {
 
 /// Thread-safety: constant after construction, but for `fleet`, which takes any number of callers.
 struct GatewaySetup {
-  RoutePolicy policy;  ///< its servers are those that have an address
-  std::string source;  ///< the file
-  std::string hash;    ///< SHA-256 of its text
+  RoutePolicy policy;          ///< its servers are those that have an address
+  std::string source;          ///< the file
+  std::string hash;            ///< SHA-256 of its text
   std::int64_t loaded_ms = 0;  ///< since 1970
   RouteQuestion question;
   std::vector<DeviceLink> links;  ///< one for each of policy.servers

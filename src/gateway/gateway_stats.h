@@ -24,9 +24,8 @@ inline constexpr std::size_t kDecisionSources = 7;
 std::string_view api_name(Api api);
 
 /// Upper bounds in seconds; a last one is infinite.
-inline constexpr std::array<double, 16> kStatBoundsS = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
-                                                        0.05,   0.1,   0.25,   0.5,   1,    2.5,
-                                                        10,     30,    120,    600};
+inline constexpr std::array<double, 16> kStatBoundsS = {
+    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30, 120, 600};
 
 /// A histogram of seconds.
 struct StatTimes {
@@ -40,8 +39,8 @@ struct StatTimes {
 /// What one device did.
 struct DeviceStats {
   std::uint64_t attempts = 0;
-  std::uint64_t failures = 0;  ///< before the first byte
-  std::uint64_t cut = 0;       ///< after it
+  std::uint64_t failures = 0;              ///< before the first byte
+  std::uint64_t cut = 0;                   ///< after it
   std::map<int, std::uint64_t> by_status;  ///< of its replies; at most one entry a status of HTTP
   std::uint64_t prompt_tokens = 0;
   std::uint64_t completion_tokens = 0;
@@ -72,7 +71,7 @@ struct StatsSnapshot {
   std::uint64_t retries = 0;
   std::uint64_t clients_gone = 0;
   std::uint64_t keepalives = 0;
-  std::uint64_t in_flight = 0;  ///< at the moment
+  std::uint64_t in_flight = 0;        ///< at the moment
   std::deque<RecentDecision> recent;  ///< newest first
 };
 

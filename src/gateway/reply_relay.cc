@@ -157,9 +157,9 @@ http::Task<bool> ReplyRelay::send(std::string_view bytes) {
 }
 
 http::Task<RelayResult> ReplyRelay::relay(http::ClientResponse& response, http::Response head) {
-  const bool is_coded = response.fields.find("Content-Encoding").has_value() &&
-                        !http::equal_ignoring_case(
-                            response.fields.value_or_empty("Content-Encoding"), "identity");
+  const bool is_coded =
+      response.fields.find("Content-Encoding").has_value() &&
+      !http::equal_ignoring_case(response.fields.value_or_empty("Content-Encoding"), "identity");
   const bool events = is_event_stream(response.fields) && !is_coded;
   watch_.reset();
   rewriter_.reset();
@@ -185,8 +185,7 @@ http::Task<RelayResult> ReplyRelay::relay_events(http::ClientResponse& response,
   if (first.state == http::BodyRead::State::kFailed) {
     co_return RelayResult{RelayEnd::kDeviceFailed, status, std::move(first.error)};
   }
-  std::string bytes(first.state == http::BodyRead::State::kData ? first.bytes
-                                                                : std::string_view());
+  std::string bytes(first.state == http::BodyRead::State::kData ? first.bytes : std::string_view());
   if (!begun_) {
     if (const auto error = first_error(bytes)) {
       head.status = error->status;

@@ -20,8 +20,8 @@ namespace layard::gateway {
 
 struct RelayOptions {
   Api api = Api::kChatCompletions;
-  bool wants_stream = false;    ///< the client asked for events
-  std::string model;            ///< the name that replies have; empty: theirs
+  bool wants_stream = false;      ///< the client asked for events
+  std::string model;              ///< the name that replies have; empty: theirs
   std::int64_t keepalive_ms = 0;  ///< 0: no comments
 };
 

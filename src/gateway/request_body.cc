@@ -44,8 +44,8 @@ http::Task<BodyPiece> next_piece(std::shared_ptr<Parts> parts) { co_return parts
 void RequestBody::put(const std::shared_ptr<const RequestBody>& self, const std::string& model,
                       http::ClientRequest& request) {
   if (self->bytes_.size() <= kCopiedBytesMax) {
-    request.body = model.empty() ? self->bytes_
-                                 : with_model(self->bytes_, self->model_ranges_, model);
+    request.body =
+        model.empty() ? self->bytes_ : with_model(self->bytes_, self->model_ranges_, model);
     return;
   }
   auto parts = std::make_shared<Parts>(Parts{self, base::quote_json(model)});

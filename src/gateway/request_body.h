@@ -19,8 +19,7 @@ namespace layard::gateway {
 class RequestBody {
  public:
   /// `memory`: what the body is counted by; kept as long as the body.
-  RequestBody(std::string bytes, std::vector<ModelRange> model_ranges,
-              std::shared_ptr<void> memory)
+  RequestBody(std::string bytes, std::vector<ModelRange> model_ranges, std::shared_ptr<void> memory)
       : bytes_(std::move(bytes)),
         model_ranges_(std::move(model_ranges)),
         memory_(std::move(memory)) {}
