@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/number_text.h"
 #include "base/wall_clock.h"
 #include "gateway/api_error.h"
 #include "gateway/fleet_log.h"
@@ -110,9 +111,7 @@ http::Fields ForwardCall::route_fields() const {
   http::Fields fields;
   fields.add("X-1bit-Route", route_field(decided_.decision, device_name()));
   fields.add("X-Layard-Decision", std::string(decision_source_name(decided_.decision.source)));
-  fields.add(
-      "X-Layard-Decision-Ms",
-      std::to_string(std::llround(decided_.decision.decision_ms * 1000) / 1000.0).substr(0, 8));
+  fields.add("X-Layard-Decision-Ms", base::fixed(decided_.decision.decision_ms, 3).substr(0, 8));
   fields.add("X-Layard-Request-Id", start_.request_id);
   return fields;
 }
@@ -147,6 +146,11 @@ http::Task<bool> ForwardCall::read() {
   if (setup_->policy.size_gate.has_value()) options.scope = setup_->policy.size_gate->scope;
   options.max_chars = setup_->policy.decide.max_chars;
   std::string body = std::move(start_.request.body);
+  if (start_.pass_to.has_value()) {
+    body_ = std::make_shared<const RequestBody>(std::move(body), std::vector<ModelRange>(),
+                                                std::move(start_.request.body_memory));
+    co_return true;
+  }
   Result<ChatRequest> chat = ChatRequest{};
   if (body.size() <= kInlineBytesMax) {
     chat = read_chat_request(start_.api, body, options);
@@ -176,6 +180,11 @@ http::Task<bool> ForwardCall::read() {
 
 bool ForwardCall::find_devices() {
   const RoutePolicy& policy = setup_->policy;
+  if (start_.pass_to.has_value()) {
+    candidates_.devices = {*start_.pass_to};
+    candidates_.override_device = start_.pass_to;
+    return true;
+  }
   RequestNeeds needs;
   needs.model = chat_.model;
   needs.tools = chat_.has_tools;

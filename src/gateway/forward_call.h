@@ -28,6 +28,9 @@ struct ForwardStart {
   std::string request_id;
   std::string caller;
   RateLease lease = {};
+  /// A device whose `routes` list the path: it is sent the request as it is, and nothing is read
+  /// of it.
+  std::optional<std::size_t> pass_to = std::nullopt;
 };
 
 /// Thread-safety: its loop's thread only. Ownership: its own, until its reply is over.

@@ -7,6 +7,7 @@
 #include "base/byte_count.h"
 #include "base/json.h"
 #include "gateway/policy_fields.h"
+#include "gateway/route_policy.h"
 #include "http/host_rules.h"
 #include "http/target.h"
 
