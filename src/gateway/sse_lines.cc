@@ -37,7 +37,6 @@ SseLines::Token SseLines::read_name(std::string_view bytes) {
     if (byte == ':') {
       kind_ = kind_of_name();
       part_ = Part::kValue;
-      name_bytes_ = 1;  // a line that is only a colon is not empty
       break;
     }
     if (name_bytes_ < name_.size()) {
