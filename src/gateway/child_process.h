@@ -23,7 +23,7 @@ inline constexpr std::int64_t kChildStartMs = 10000;
 
 /// How a child ended.
 struct ChildEnd {
-  std::optional<int> exit_code;  ///< nothing: a signal ended it
+  std::optional<int> exit_code = {};  ///< nothing: a signal ended it
   int signal = 0;
   bool is_guard_lost = false;  ///< its guard was ended by somebody, and it with it
 

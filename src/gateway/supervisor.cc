@@ -375,7 +375,9 @@ void Supervisor::wait_for_news(bool is_closing) const {
   std::vector<pollfd> watched = {pollfd{wake_fd_.get(), POLLIN, 0}};
   std::int64_t until_ms = kNever;
   for (const auto& device : seen_) {
-    if (device->process) {
+    if (device->process && device->process->ended()) {
+      until_ms = 0;  // within its start: nothing more will come of it
+    } else if (device->process) {
       watched.push_back({device->process->control_fd(), POLLIN, 0});
       watched.push_back({device->process->output_fd(), POLLIN, 0});
       until_ms = std::min(until_ms, device->ready_by_ms);

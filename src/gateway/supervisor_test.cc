@@ -13,10 +13,12 @@ namespace {
 // A supervisor with short waits, and what it told.
 class World {
  public:
-  explicit World(const RestartRule& rule)
+  explicit World(const RestartRule& rule) : World(rule, kOwnProgram) {}
+  World(const RestartRule& rule, const std::string& guard_program)
       : supervisor([&] {
           SupervisorOptions options;
           options.restart = rule;
+          options.guard_program = guard_program;
           options.on_change = [this](const ChildChange& change) {
             const std::lock_guard lock(mutex_);
             changes_.push_back(change);
@@ -75,8 +77,8 @@ TEST(Supervisor, RunsAndStops) {
   World world(kSlow);
   ASSERT_TRUE(world.start("cpu0", "echo $$; exec sleep 1000", 60000).ok());
   ASSERT_TRUE(world.prints("cpu0", "\n"));
+  ASSERT_TRUE(testing::wait_until([&] { return world.supervisor.status("cpu0")->pid > 0; }));
   const auto status = world.supervisor.status("cpu0");
-  ASSERT_TRUE(status.has_value());
   EXPECT_EQ(status->state, ChildState::kStarting);
   EXPECT_EQ(testing::pids_in(world.supervisor.output("cpu0")), std::vector{status->pid});
   EXPECT_TRUE(world.supervisor.mark_ready("cpu0", status->pid + 1).ok()) << "of another process";
@@ -198,6 +200,7 @@ TEST(Supervisor, StopAllKillsAfterItsBound) {
       world.start("deaf", "trap '' TERM; echo $$; while :; do sleep 0.1; done", 600000).ok());
   ASSERT_TRUE(world.prints("kind", "\n"));
   ASSERT_TRUE(world.prints("deaf", "\n"));
+  ASSERT_TRUE(testing::wait_until([&] { return world.supervisor.status("deaf")->pid > 0; }));
   const pid_t deaf = world.supervisor.status("deaf")->pid;
   EXPECT_FALSE(world.supervisor.stop_all(200)) << "it had to be killed";
   EXPECT_EQ(world.supervisor.status("kind")->why, "signal 15 (TERM) ended it");
@@ -219,6 +222,7 @@ TEST(Supervisor, DestructionKills) {
     for (const char* device : {"a", "b", "c"}) {
       ASSERT_TRUE(world.start(device, "trap '' TERM; echo $$; sleep 1000", 600000).ok());
       ASSERT_TRUE(world.prints(device, "\n"));
+      ASSERT_TRUE(testing::wait_until([&] { return world.supervisor.status(device)->pid > 0; }));
       pids.push_back(world.supervisor.status(device)->pid);
     }
   }
@@ -280,7 +284,7 @@ TEST(Supervisor, Refusals) {
 
 // Names that are not used any more make room; those in use do not.
 TEST(Supervisor, DevicesAreBounded) {
-  World world(kSlow);
+  World world(kSlow, "/nowhere/layard");  // starts that fail are enough, and quick
   for (std::size_t i = 0; i < kSupervisedMax; ++i) {
     ASSERT_TRUE(
         world.supervisor.start({.device = "d" + std::to_string(i), .spec = {.argv = {"/nowhere"}}})

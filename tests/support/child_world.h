@@ -1,14 +1,14 @@
 /// What tests of child processes need: the test program in other roles, and looks at processes.
 #pragma once
 
-#include <signal.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
-#include <cstdint>
 #include <fstream>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -57,17 +57,12 @@ inline bool is_gone(pid_t pid) {
   return state == '\0' || state == 'Z' || state == 'X';
 }
 
-/// Numbers in `text`, in order.
+/// The numbers in `text`, in order.
 inline std::vector<pid_t> pids_in(const std::string& text) {
   std::istringstream in(text);
   std::vector<pid_t> pids;
   for (pid_t pid = 0; in >> pid;) pids.push_back(pid);
   return pids;
-}
-
-inline std::string file_text(const std::string& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// A spec for a shell command with what programs need.
@@ -79,10 +74,13 @@ inline gateway::ChildSpec shell(const std::string& command) {
 
 /// Pumps `child` until it ended; nothing when it does not.
 inline std::optional<gateway::ChildEnd> wait_for_end(gateway::ChildProcess& child) {
-  wait_until([&] {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (!child.ended() && std::chrono::steady_clock::now() < end) {
+    std::array<pollfd, 2> watched = {pollfd{child.control_fd(), POLLIN, 0},
+                                     pollfd{child.output_fd(), POLLIN, 0}};
+    ::poll(watched.data(), watched.size(), 100);
     child.pump();
-    return child.ended().has_value();
-  });
+  }
   return child.ended();
 }
 
