@@ -15,16 +15,7 @@ class World {
  public:
   explicit World(const RestartRule& rule) : World(rule, kOwnProgram) {}
   World(const RestartRule& rule, const std::string& guard_program)
-      : supervisor([&] {
-          SupervisorOptions options;
-          options.restart = rule;
-          options.guard_program = guard_program;
-          options.on_change = [this](const ChildChange& change) {
-            const std::lock_guard lock(mutex_);
-            changes_.push_back(change);
-          };
-          return options;
-        }()) {}
+      : supervisor(options(rule, guard_program)) {}
 
   Status start(const std::string& device, const std::string& command, std::int64_t stop_ms) {
     SupervisedChild child{.device = device, .spec = testing::shell(command)};
@@ -56,6 +47,17 @@ class World {
   }
 
  private:
+  SupervisorOptions options(const RestartRule& rule, const std::string& guard_program) {
+    SupervisorOptions out;
+    out.restart = rule;
+    out.guard_program = guard_program;
+    out.on_change = [this](const ChildChange& change) {
+      const std::lock_guard lock(mutex_);
+      changes_.push_back(change);
+    };
+    return out;
+  }
+
   mutable std::mutex mutex_;
   std::vector<ChildChange> changes_;
 
