@@ -9,8 +9,9 @@ bench/results/gateway-<cpu>.json: every round, the medians over the rounds, and 
 gateway is held against (`checks`). Exit status 1 when one of these is not met.
 
 `latency`: requests of one conversation, its class known. `first_turn`: a new conversation each,
-with the model's decision. `streams`: event streams at once; requests of a known conversation go beside
-them, both ways in turns. `memory`: of the gateway under that load, without a model and with one.
+with the model's decision. `streams`: event streams at once; requests of a known conversation go
+beside them, both ways in turns. `memory`: of the gateway under that load, without a model and with
+one.
 --without-gateway sends both ways to the backend itself: what is left is the noise of this machine.
 """
 

@@ -1,5 +1,5 @@
-"""The scripted backend of the gateway's cases, on its own: that it does what a script says, and that
-it sees what a client does."""
+"""The scripted backend of the gateway's cases, on its own: that it does what a script says, and
+that it sees what a client does."""
 
 import gzip
 import http.client
@@ -52,8 +52,8 @@ def gateway_backend_answers_every_api(world):
 def gateway_backend_scripts_in_order(world):
     with Backend() as backend:
         client = direct(world, backend)
-        backend.script(behave.busy(7), behave.gzipped({"a": 1}), behave.after(0.2, behave.reply({})),
-                       behave.huge_head(40000))
+        backend.script(behave.busy(7), behave.gzipped({"a": 1}),
+                       behave.after(0.2, behave.reply({})), behave.huge_head(40000))
         refused = client.chat()
         check_equal((refused.status, refused.headers["Retry-After"]), (429, "7"), "busy")
         packed = client.chat()
@@ -131,8 +131,8 @@ def gateway_backend_reads_slowly_and_in_chunks(world):
         check(time.monotonic() - began > 0.4, "the body was read at once")
         backend.drain_bytes_per_s = 0
         raw = client.send_raw(b"POST /v1/completions HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
-                              b"Transfer-Encoding: chunked\r\n\r\n8\r\n{\"model\"\r\n5\r\n:\"x\"}\r\n"
-                              b"0\r\n\r\n")
+                              b"Transfer-Encoding: chunked\r\n\r\n8\r\n{\"model\"\r\n"
+                              b"5\r\n:\"x\"}\r\n0\r\n\r\n")
         check(b'"model": "x"' in raw, f"{raw!r}")
         check_equal(backend.requests[-1].body, b'{"model":"x"}', "body")
 

@@ -243,7 +243,7 @@ def last_text(body):
 
 
 class Backend:
-    """The server; a context manager. `model`: what its replies call their model, else the request's.
+    """The server; a context manager. `model`: what replies call their model, else the request's.
 
     `health`: `good`, `bad` (500) or `hang`, for GET /health. `drain_bytes_per_s`: how fast request
     bodies are read, 0 as they come. `stop` and `start` make it go away and come back on its port.

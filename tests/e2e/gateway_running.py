@@ -1,5 +1,5 @@
-"""A running `layard gateway` for cases: a policy for given backends, the process on a free port, and
-streams read piece by piece with the time of each. Standard library only."""
+"""A running `layard gateway` for cases: a policy for given backends, the process on a free port,
+and streams read piece by piece with the time of each. Standard library only."""
 
 import contextlib
 import datetime
@@ -168,7 +168,7 @@ class Streamed:
 
 @contextlib.contextmanager
 def running_gateway(world, policy, *flags, environment=None, prefix=()):
-    """Runs `layard gateway` with a policy; at the end it must stop by SIGTERM with exit status 0."""
+    """Runs `layard gateway` with a policy; at the end SIGTERM must end it with exit status 0."""
     number = len(list(world.folder.glob("gateway-*.log")))
     log = world.folder / f"gateway-{number}.log"
     decisions = world.folder / f"decisions-{number}.jsonl"
