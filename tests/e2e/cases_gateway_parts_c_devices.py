@@ -4,8 +4,8 @@ A case's name has its row's number in part C of the routing specification. This 
 50; cases_gateway_parts_c.py has 1 to 25.
 
 Covered elsewhere: 34 and 35 by the cases of reloading (32 and 33 are here in short); 43 by the
-tests of the text that is given to the model; 46 and 47 by `layard route eval` and docs/routing.md; 49 under
-load by the gateway's soak.
+tests of the text that is given to the model; 46 and 47 by `layard route eval` and
+docs/routing.md; 49 under load by the gateway's soak.
 """
 
 import hashlib
