@@ -100,8 +100,9 @@ def gateway_c28_ejected_devices_are_tried_again(world):
             for number in range(3):
                 check_equal(device_of(gateway.chat(f"text {number}")), "b", "device")
             check(is_ejected(gateway), "the device is not ejected")
-            check_equal(device_of(gateway.chat("while ejected")), "b", "device")
-            check_equal(len(one.requests), 3, "requests of the ejected device")
+            if world.slow == 1:  # else the wait of a second may be over
+                check_equal(device_of(gateway.chat("while ejected")), "b", "device")
+                check_equal(len(one.requests), 3, "requests of the ejected device")
             until(lambda: device_of(gateway.chat("again")) == "a", "the device again", 10)
             check(not is_ejected(gateway), "the device is still ejected")
 
