@@ -34,9 +34,9 @@ struct LoggedDecision {
 
 struct DecisionLog {
   std::vector<LoggedDecision> decisions;
-  std::size_t lines = 0;    ///< that are not blank
-  std::size_t unused = 0;   ///< cancelled, failed, or without a class
-  std::size_t broken = 0;   ///< lines
+  std::size_t lines = 0;                  ///< that are not blank
+  std::size_t unused = 0;                 ///< cancelled, failed, or without a class
+  std::size_t broken = 0;                 ///< lines
   std::vector<std::size_t> broken_lines;  ///< the first ones, from 1
 };
 

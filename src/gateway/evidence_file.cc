@@ -57,8 +57,8 @@ class Fields {
     if (member == nullptr) return low;
     const auto value = member->as_int64();
     if (!value || *value < low || *value > high) {
-      fail(name, "must be a whole number from " + std::to_string(low) + " to " +
-                     std::to_string(high));
+      fail(name,
+           "must be a whole number from " + std::to_string(low) + " to " + std::to_string(high));
       return low;
     }
     return *value;
@@ -154,9 +154,9 @@ void read_lists(Fields& root, MeasuredEvidence& out) {
                          fields.whole("chars", 0, kTokensMax, false)});
   });
   root.list("discarded_rounds", kMeasuredRoundsMax, false, [&](Fields fields) {
-    out.discarded.push_back(
-        {static_cast<int>(fields.whole("round", 1, kMeasuredRoundsMax, true)),
-         fields.text("device", kNameBytesMax, false), fields.number("drift", 0, kMsMax, false)});
+    out.discarded.push_back({static_cast<int>(fields.whole("round", 1, kMeasuredRoundsMax, true)),
+                             fields.text("device", kNameBytesMax, false),
+                             fields.number("drift", 0, kMsMax, false)});
   });
   root.list("requests", kMeasuredRequestsMax, true, [&](Fields fields) {
     MeasuredRequest request = read_request(fields);
@@ -185,8 +185,8 @@ JsonValue request_json(const MeasuredRequest& request) {
   out.set("status", JsonValue::integer(request.status));
   out.set("ttft_ms", ms_value(request.ttft_ms));
   out.set("total_ms", ms_value(request.total_ms));
-  out.set("prompt_tokens", request.prompt_tokens ? JsonValue::integer(*request.prompt_tokens)
-                                                 : JsonValue::null());
+  out.set("prompt_tokens",
+          request.prompt_tokens ? JsonValue::integer(*request.prompt_tokens) : JsonValue::null());
   out.set("cached_tokens", JsonValue::integer(request.cached_tokens));
   out.set("output_tokens", JsonValue::integer(request.output_tokens));
   out.set("tokens_from", text_value(kTokenSources[static_cast<std::size_t>(request.tokens_from)]));

@@ -60,8 +60,8 @@ struct MeasuredRequest {
   int round = 1;
   int position = 0;  ///< in the round, from 0
   int status = 200;
-  double ttft_ms = 0;   ///< from sending to the first token
-  double total_ms = 0;  ///< from sending to the last event
+  double ttft_ms = 0;                              ///< from sending to the first token
+  double total_ms = 0;                             ///< from sending to the last event
   std::optional<std::int64_t> prompt_tokens = {};  ///< cached ones included
   std::int64_t cached_tokens = 0;
   std::int64_t output_tokens = 0;

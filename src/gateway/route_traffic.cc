@@ -27,8 +27,8 @@ std::vector<double> true_shares(const RouteTraffic& traffic, const std::vector<C
       double seen = 0;
       std::vector<double> parts(n);
       for (std::size_t c = 0; c < n; ++c) {
-        parts[c] = shares[c] * confusion.taken(traffic.classes[c].class_name,
-                                               traffic.classes[k].class_name);
+        parts[c] = shares[c] *
+                   confusion.taken(traffic.classes[c].class_name, traffic.classes[k].class_name);
         seen += parts[c];
       }
       // An answer that the confusion never saw is taken at its word.

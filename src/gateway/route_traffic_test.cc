@@ -63,8 +63,8 @@ TEST(RouteTraffic, WhatRequestsWereFollowsFromTheConfusion) {
   EXPECT_NEAR(traffic.find("short")->share, 1.0 / 3, 1e-6);
   // An answer that should never be.
   confusion.rows = {{"prose", {{"prose", 1}}}, {"short", {{"prose", 1}}}};
-  const RouteTraffic odd = logged_traffic(evidence_of({"prose", "short"}),
-                                          log_of({{"short", 10}}), confusion);
+  const RouteTraffic odd =
+      logged_traffic(evidence_of({"prose", "short"}), log_of({{"short", 10}}), confusion);
   EXPECT_NEAR(odd.find("short")->share, 1, 1e-6);
 }
 

@@ -107,12 +107,12 @@ DeviceFit fit_device(const MeasuredEvidence& evidence, const std::string& device
   for (const MeasuredRequest& request : evidence.requests) {
     if (request.device != device || !counts(evidence, request) || !chosen(request)) continue;
     if (const auto size = measured_size(request)) {
-      reading.push_back({std::max(size->prompt_tokens - size->cached_tokens, 0.0),
-                         request.ttft_ms});
+      reading.push_back(
+          {std::max(size->prompt_tokens - size->cached_tokens, 0.0), request.ttft_ms});
     }
     if (request.kind == MeasuredKind::kCase) {
-      writing[request.class_name].push_back({static_cast<double>(request.output_tokens - 1),
-                                             request.total_ms - request.ttft_ms});
+      writing[request.class_name].push_back(
+          {static_cast<double>(request.output_tokens - 1), request.total_ms - request.ttft_ms});
     }
   }
   if (!reading.empty()) out.prefill = fit_prefill(reading, in_pieces);
@@ -212,8 +212,8 @@ FitLine least_absolute_line(std::span<const FitPoint> points) {
 }
 
 bool DeviceFit::can_predict(std::string_view class_name) const {
-  return !prefill.empty() && std::ranges::find(decode, class_name, &ClassRate::class_name) !=
-                                 decode.end();
+  return !prefill.empty() &&
+         std::ranges::find(decode, class_name, &ClassRate::class_name) != decode.end();
 }
 
 DeviceSpeed DeviceFit::speed(std::string_view class_name, const RequestSize& size) const {

@@ -55,8 +55,7 @@ TEST(TimeTable, APromptThatADeviceLacksDoesNotCount) {
   std::erase_if(evidence.requests, [](const MeasuredRequest& request) {
     return request.device == "b" && (request.prompt == "code-3" || request.class_name == "short");
   });
-  const auto table =
-      TimeTable::make(evidence, fit_speeds(evidence), case_traffic(evidence), "a");
+  const auto table = TimeTable::make(evidence, fit_speeds(evidence), case_traffic(evidence), "a");
   EXPECT_EQ(table.prompts(0), 23U);
   EXPECT_EQ(table.prompts(2), 0U);
   EXPECT_EQ(table.means()(2, 0), 0);
@@ -81,8 +80,7 @@ TEST(TimeTable, LongerRepliesAreNotSlowness) {
     request.total_ms += each * double(request.output_tokens - 1);
     request.output_tokens = 2 * request.output_tokens - 1;
   }
-  const auto table =
-      TimeTable::make(evidence, fit_speeds(evidence), case_traffic(evidence), "a");
+  const auto table = TimeTable::make(evidence, fit_speeds(evidence), case_traffic(evidence), "a");
   EXPECT_NEAR(table.means()(1, 0), table.means()(1, 1), 1);
 }
 

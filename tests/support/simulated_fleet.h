@@ -31,8 +31,8 @@ struct SimulatedFleet {
   double output_tokens[4] = {201, 201, 17, 101};
   std::size_t per_class = 24;
   int rounds = 3;
-  double noise = 0;      ///< of a time, at most, as a share
-  double spread = 0.3;   ///< of the lengths about their mean, at most, as a share
+  double noise = 0;     ///< of a time, at most, as a share
+  double spread = 0.3;  ///< of the lengths about their mean, at most, as a share
   std::string date = "2026-11-20";
 
   gateway::MeasuredEvidence evidence() const {
