@@ -37,6 +37,7 @@ void add_benchmark(CLI::App& app, const Globals& globals, Run& run);
 void add_cache(CLI::App& app, const Globals& globals, Run& run);
 void add_parity(CLI::App& app, const Globals& globals, Run& run);
 void add_serve(CLI::App& app, const Globals& globals, Run& run);
+void add_gateway(CLI::App& app, const Globals& globals, Run& run);
 void add_doctor(CLI::App& app, const Globals& globals, Run& run);
 void add_route(CLI::App& app, const Globals& globals, Run& run);
 void add_evaluate(CLI::App& app, const Globals& globals, Run& run);

@@ -249,6 +249,7 @@ int main(int argc, char** argv) {
   add_cache(app, globals, run);
   add_parity(app, globals, run);
   add_serve(app, globals, run);
+  add_gateway(app, globals, run);
   add_route(app, globals, run);
   add_evaluate(app, globals, run);
   add_fit_temperatures(app, globals, run);

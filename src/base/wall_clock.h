@@ -8,5 +8,7 @@ namespace layard::base {
 
 /// Seconds since 1970-01-01 00:00 UTC by the machine's clock.
 std::int64_t unix_time_s();
+/// The same in milliseconds.
+std::int64_t unix_time_ms();
 
 }  // namespace layard::base

@@ -29,6 +29,7 @@ TEST(BodyTree, KeepsWhatIsRead) {
         R"({"messages":[{"content":null}]})");
   check(R"({"prompt":[1,2,3,"a",4,5.5,-1,[6,7],[8]],"model":1.5})",
         R"({"prompt":[1,"a",4,[6],[8]],"model":1.5})");
+  check(R"({"prompt":[{"x":{"seed":1}},"a"]})", R"({"prompt":[{},"a"]})");
   check("\xEF\xBB\xBF{\"model\":\"\\ud83d\\ude00\"}", "{\"model\":\"\xF0\x9F\x98\x80\"}");
 }
 

@@ -203,8 +203,7 @@ Status read_tools(const JsonValue& tree, ChatRequest& out) {
     }
   }
   std::ranges::sort(out.tools);
-  const auto repeats = std::ranges::unique(out.tools);
-  out.tools.erase(repeats.begin(), repeats.end());
+  out.tools.erase(std::unique(out.tools.begin(), out.tools.end()), out.tools.end());
   return {};
 }
 

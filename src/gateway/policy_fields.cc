@@ -69,6 +69,21 @@ bool is_header_name(std::string_view name) {
                              [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; });
 }
 
+bool is_environment_name(std::string_view name) {
+  if (name.empty() || name.size() > 128 || (name.front() >= '0' && name.front() <= '9')) {
+    return false;
+  }
+  return std::ranges::all_of(name, [](char c) { return is_letter_or_digit(c) || c == '_'; });
+}
+
+bool is_url_path(std::string_view path) {
+  if (!path.starts_with('/') || path.size() > 1024) return false;
+  constexpr std::string_view kPath = "/._~:@!$&'()*+,;=%-";
+  return std::ranges::all_of(path, [&](char c) {
+    return is_letter_or_digit(c) || kPath.find(c) != std::string_view::npos;
+  });
+}
+
 bool is_server_url(std::string_view url) {
   if (url.size() > 2048) return false;
   if (url.starts_with("http://")) {
@@ -89,6 +104,13 @@ bool is_server_url(std::string_view url) {
   return host_ok && std::ranges::all_of(url.substr(host.size()), [&](char c) {
            return is_letter_or_digit(c) || kPath.find(c) != std::string_view::npos;
          });
+}
+
+bool PolicyFields::section(const PolicyNode& node) {
+  if (!node.present()) return false;
+  if (node.value->is_object()) return true;
+  error(node, quoted(node.name) + " must be an object", "");
+  return false;
 }
 
 void PolicyFields::error(const PolicyNode& node, std::string what, std::string fix) {
@@ -155,6 +177,16 @@ void PolicyFields::name(const PolicyNode& parent, std::string_view key, std::str
   }
   error(node, quoted(key) + " must be a name",
         "a name has 1 to 64 letters, digits and ._:/-, a letter or digit first");
+}
+
+void PolicyFields::flag(const PolicyNode& parent, std::string_view key, bool& out) {
+  const PolicyNode node = parent.member(key);
+  if (!node.present()) return;
+  if (node.value->is_bool()) {
+    out = node.value->as_bool();
+    return;
+  }
+  error(node, quoted(key) + " must be true or false", "write it without quotes");
 }
 
 std::optional<std::size_t> PolicyFields::word(const PolicyNode& parent, std::string_view key,

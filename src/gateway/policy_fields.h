@@ -30,6 +30,14 @@ bool is_policy_name(std::string_view name);
 /// Whether a name can be that of an HTTP header.
 bool is_header_name(std::string_view name);
 
+/// Whether a name can be that of an environment variable: letters, digits and `_`, no digit first,
+/// at most 128.
+bool is_environment_name(std::string_view name);
+
+/// Whether `path` is what stands after the host of an URL: `/`, then at most 1023 characters of a
+/// path, without ? and #.
+bool is_url_path(std::string_view path);
+
 /// Whether `url` is http:// or https:// with a host and at most a port and a path.
 bool is_server_url(std::string_view url);
 
@@ -38,6 +46,8 @@ class PolicyFields {
   explicit PolicyFields(PolicyFindings& findings) : findings_(findings) {}
   PolicyFindings& findings() { return findings_; }
 
+  /// Whether `node` is there and is an object; a finding where it is something else.
+  bool section(const PolicyNode& node);
   /// A structural error at a value.
   void error(const PolicyNode& node, std::string what, std::string fix);
   /// A member that must be there and is not.
@@ -53,6 +63,8 @@ class PolicyFields {
             std::string& out);
   /// A text that is_policy_name.
   void name(const PolicyNode& parent, std::string_view key, std::string& out);
+  /// true or false.
+  void flag(const PolicyNode& parent, std::string_view key, bool& out);
   /// One of some words; nothing where it is absent or another.
   std::optional<std::size_t> word(const PolicyNode& parent, std::string_view key,
                                   std::initializer_list<std::string_view> words);

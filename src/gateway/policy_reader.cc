@@ -58,11 +58,11 @@ class Reader {
   void read_top() {
     std::string ignored;
     if (strict_) {
-      fields_.unknown(
-          root_,
-          {"$schema", "version", "about", "min_confidence", "gate_on", "default", "size_gate",
-           "question", "classes", "decide", "sticky", "devices", "evidence"},
-          true);
+      fields_.unknown(root_,
+                      {"$schema", "version", "about", "min_confidence", "gate_on", "default",
+                       "size_gate", "question", "classes", "decide", "sticky", "devices",
+                       "evidence", "model_names", "alternates_on_error"},
+                      true);
       fields_.text(root_, "about", kPolicyTextCharsMax, ignored);
       fields_.text(root_, "$schema", kPolicyTextCharsMax, ignored);
       fields_.name(root_, "default", policy_.default_device);
@@ -73,9 +73,11 @@ class Reader {
       // A file of that router may hold anything; what only the other form has is told of.
       fields_.unknown(root_,
                       {"about", "min_confidence", "gate_on", "default", "size_gate", "question",
-                       "classes", "version", "decide", "sticky", "devices", "evidence"},
+                       "classes", "version", "decide", "sticky", "devices", "evidence",
+                       "model_names", "alternates_on_error"},
                       false);
-      for (const char* name : {"decide", "sticky", "devices", "evidence"}) {
+      for (const char* name :
+           {"decide", "sticky", "devices", "evidence", "model_names", "alternates_on_error"}) {
         const PolicyNode node = root_.member(name);
         if (!node.present()) continue;
         fields_.findings().warning_at_name(

@@ -5,14 +5,10 @@
 #pragma once
 
 #include <span>
-#include <string_view>
+
+#include "gateway/asset.h"
 
 namespace layard::gateway {
-
-struct Asset {
-  std::string_view name;
-  std::string_view content;
-};
 
 /// The one file.
 std::span<const Asset> schema_files();

@@ -4,30 +4,30 @@
 #include <utility>
 
 #include "base/sha256.h"
+#include "base/utf8.h"
+#include "gateway/policy_devices.h"
 
 namespace layard::gateway {
 namespace {
 
 constexpr std::int64_t kWaitMsMax = 600'000;
-constexpr std::int64_t kDayMs = 86'400'000;
 constexpr std::int64_t kYearS = 31'536'000;
 constexpr std::int64_t kCharsMax = std::int64_t{1} << 20;
 constexpr std::int64_t kConversationsMax = std::int64_t{1} << 20;
-constexpr std::int64_t kQueueMax = 100'000;
 constexpr std::int64_t kRequestsMax = 1'000'000'000;
 constexpr double kGainMsMax = 1e9;
 constexpr std::size_t kListMax = 16;
+constexpr std::size_t kModelNamesMax = 64;
+constexpr std::size_t kModelNameCharsMax = 256;
 
-// A member that must be an object when it is there.
-bool is_section(const PolicyNode& node, PolicyFields& fields) {
-  if (!node.present()) return false;
-  if (node.value->is_object()) return true;
-  fields.error(node, "\"" + node.name + "\" must be an object", "");
-  return false;
+bool is_model_name(std::string_view name) {
+  const bool plain = std::ranges::all_of(
+      name, [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != '\x7F'; });
+  return plain && !name.empty() && base::count_code_points(name) <= kModelNameCharsMax;
 }
 
 void read_decide(const PolicyNode& node, PolicyFields& fields, DecideRule& out) {
-  if (!is_section(node, fields)) return;
+  if (!fields.section(node)) return;
   fields.unknown(node, {"when", "timeout_ms", "on_error", "max_chars"}, true);
   if (const auto when = fields.word(node, "when", {"always", "useful", "shadow"})) {
     out.when = static_cast<DecideWhen>(*when);
@@ -38,7 +38,7 @@ void read_decide(const PolicyNode& node, PolicyFields& fields, DecideRule& out) 
 }
 
 void read_sticky(const PolicyNode& node, PolicyFields& fields, StickyRule& out) {
-  if (!is_section(node, fields)) return;
+  if (!fields.section(node)) return;
   fields.unknown(node, {"ttl_s", "max_entries", "headers"}, true);
   fields.whole(node, "ttl_s", 1, kYearS, out.ttl_s);
   fields.whole(node, "max_entries", 1, kConversationsMax, out.max_entries);
@@ -48,7 +48,7 @@ void read_sticky(const PolicyNode& node, PolicyFields& fields, StickyRule& out) 
 // An object of named objects: calls `read` with each, and a good name.
 template <class Read>
 void read_entries(const PolicyNode& node, PolicyFields& fields, Read read) {
-  if (!is_section(node, fields)) return;
+  if (!fields.section(node)) return;
   if (node.value->size() > kPolicyEntriesMax) {
     fields.error(node, "\"" + node.name + "\" must have at most 256 members", "");
     return;
@@ -60,35 +60,8 @@ void read_entries(const PolicyNode& node, PolicyFields& fields, Read read) {
           PolicyFaultKind::kStructure, entry, shown_text(entry.name) + " cannot be a name here",
           "a name has 1 to 64 letters, digits and ._:/-, a letter or digit first");
     }
-    if (is_section(entry, fields)) read(entry);
+    if (fields.section(entry)) read(entry);
   }
-}
-
-void read_url(const PolicyNode& node, PolicyFields& fields, std::string& out) {
-  const PolicyNode url = node.member("url");
-  if (!url.present()) return;
-  if (url.value->is_string() && is_server_url(url.value->text())) {
-    out = url.value->text();
-  } else {
-    fields.error(url, "\"url\" must be http:// or https:// with a host",
-                 "such as http://127.0.0.1:9001, without a user's name, ? and #");
-  }
-}
-
-PolicyDevice read_device(const PolicyNode& node, PolicyFields& fields) {
-  PolicyDevice out;
-  out.name = node.name;
-  fields.unknown(
-      node, {"url", "model", "capabilities", "connect_ms", "first_byte_ms", "idle_ms", "queue_max"},
-      true);
-  read_url(node, fields, out.url);
-  fields.text(node, "model", kPolicyTextCharsMax, out.model);
-  fields.texts(node, "capabilities", kListMax, is_policy_name, "names", out.capabilities);
-  fields.whole(node, "connect_ms", 1, kWaitMsMax, out.connect_ms);
-  fields.whole(node, "first_byte_ms", 0, kDayMs, out.first_byte_ms);
-  fields.whole(node, "idle_ms", 0, kDayMs, out.idle_ms);
-  fields.whole(node, "queue_max", 0, kQueueMax, out.queue_max);
-  return out;
 }
 
 void read_interval(const PolicyNode& node, PolicyFields& fields, PolicyEvidence& out) {
@@ -157,10 +130,13 @@ PolicyEvidence read_evidence(const PolicyNode& node, PolicyFields& fields) {
 }  // namespace
 
 void read_policy_sections(const PolicyNode& root, PolicyFields& fields, RoutePolicy& policy) {
+  fields.texts(root, "model_names", kModelNamesMax, is_model_name, "names of models",
+               policy.model_names);
+  fields.flag(root, "alternates_on_error", policy.alternates_on_error);
   read_decide(root.member("decide"), fields, policy.decide);
   read_sticky(root.member("sticky"), fields, policy.sticky);
   read_entries(root.member("devices"), fields, [&](const PolicyNode& node) {
-    policy.servers.push_back(read_device(node, fields));
+    policy.servers.push_back(read_policy_device(node, fields));
   });
   read_entries(root.member("evidence"), fields, [&](const PolicyNode& node) {
     policy.evidence.push_back(read_evidence(node, fields));

@@ -9,7 +9,8 @@
 
 namespace layard::gateway {
 
-/// Reads `decide`, `sticky`, `devices` and `evidence` of `root` into `policy`.
+/// Reads `model_names`, `alternates_on_error`, `decide`, `sticky`, `devices` and `evidence` of
+/// `root` into `policy`.
 void read_policy_sections(const PolicyNode& root, PolicyFields& fields, RoutePolicy& policy);
 
 }  // namespace layard::gateway

@@ -62,7 +62,7 @@ TEST(PolicySections, Sticky) {
 TEST(PolicySections, Devices) {
   const Read found = read(R"("devices": {"a": {"url": "http://127.0.0.1:9001", "model": "m",
     "capabilities": ["tools", "images"], "connect_ms": 5, "first_byte_ms": 0, "idle_ms": 7,
-    "queue_max": 3}, "b": {}})");
+    "requests_max": 2, "queue_max": 3}, "b": {}})");
   EXPECT_EQ(found.sentences, "");
   ASSERT_EQ(found.policy.servers.size(), 2U);
   const PolicyDevice& first = found.policy.servers[0];
@@ -75,6 +75,19 @@ TEST(PolicySections, Devices) {
   check_refused(R"("devices": {"a": {"url": "127.0.0.1", "port": 1}, "b c": {}, "d": 1})",
                 {"/devices/a/port", "/devices/a/url", "/devices/b c", "/devices/d"});
   check_refused(R"("devices": [])", {"/devices"});
+}
+
+TEST(PolicySections, ModelNamesAndAlternates) {
+  const Read found = read(R"("model_names": ["assistant", "*"], "alternates_on_error": false)");
+  EXPECT_EQ(found.sentences, "");
+  EXPECT_EQ(found.policy.model_names, (std::vector<std::string>{"assistant", "*"}));
+  EXPECT_FALSE(found.policy.alternates_on_error);
+  EXPECT_TRUE(read(R"("sticky": {})").policy.alternates_on_error);
+  check_refused(R"("model_names": ["", "a\u0001", "b\u007f", 1], "alternates_on_error": "no")",
+                {"/model_names/0", "/model_names/1", "/model_names/2", "/model_names/3",
+                 "/alternates_on_error"});
+  check_refused(R"("model_names": "assistant")", {"/model_names"});
+  check_refused(R"("model_names": [")" + std::string(257, 'a') + "\"]", {"/model_names/0"});
 }
 
 TEST(PolicySections, Evidence) {

@@ -81,16 +81,42 @@ struct StickyRule {
   std::vector<std::string> headers;  ///< that name a conversation, the first present one counts
 };
 
-/// A server behind the gateway.
+/// How the gateway finds out that a device is well. Each number is at least 1.
+struct DeviceProbe {
+  std::string path = "/health";
+  std::int64_t interval_ms = 2000;
+  std::int64_t timeout_ms = 1000;
+  std::int64_t failures = 3;   ///< in a row, that take the device out
+  std::int64_t successes = 1;  ///< in a row, that bring it back
+};
+
+/// A server behind the gateway, and the child process that is one.
 struct PolicyDevice {
   std::string name;
   std::string url;    ///< may be empty: a device that only has a name
   std::string model;  ///< the server's name of its model; empty: the request's
+  /// `tools`, `images` and others; empty: nothing is known, and nothing is held against it.
   std::vector<std::string> capabilities;
+  std::int64_t context_tokens = 0;  ///< of a prompt and its reply; 0: not known
+  std::vector<std::string> routes;  ///< `METHOD /path` that pass through besides the usual ones
   std::int64_t connect_ms = 1000;
+  std::int64_t write_ms = 30000;   ///< of a request's body; 0: no limit
   std::int64_t first_byte_ms = 0;  ///< 0: no limit
   std::int64_t idle_ms = 600000;   ///< 0: no limit
-  std::int64_t queue_max = 0;      ///< requests that may wait; 0: no limit
+  std::int64_t total_ms = 0;       ///< 0: no limit
+  std::int64_t requests_max = 0;   ///< that run there at once; 0: no limit, and none waits
+  std::int64_t queue_max = 0;      ///< that wait while requests_max run; 0: no limit of its own
+  std::string api_key_env;         ///< the variable that holds the key it is sent; empty: none
+  std::string api_key_file;        ///< the file that does; at most one of the two
+  std::string ca_file;             ///< of the authorities it is trusted by; empty: the machine's
+  DeviceProbe health;
+  /// A child process: program and arguments, where `{port}` stands for the port of `url`; empty:
+  /// the server is somebody else's. Not empty: `url` has a port.
+  std::vector<std::string> command;
+  std::vector<std::string> env;    ///< names of variables that the child is given
+  std::string cwd;                 ///< the child's folder; empty: the gateway's
+  std::int64_t ready_ms = 600000;  ///< until the child answers its first probe
+  std::int64_t stop_ms = 10000;    ///< between asking it to end and ending it
 };
 
 /// What was measured for a row: requests of its class on its device against a baseline.
@@ -130,6 +156,10 @@ struct RoutePolicy {
   StickyRule sticky;
   std::vector<PolicyDevice> servers;
   std::vector<PolicyEvidence> evidence;
+  /// Names of models by which clients leave the choice to the classes; `*`: any name does.
+  std::vector<std::string> model_names;
+  /// Whether a request that failed before its first byte goes to the next device.
+  bool alternates_on_error = true;
 
   /// The seed's policy: its question and gate, every class on `vulkan`, threshold 0.16.
   static const RoutePolicy& built_in();

@@ -111,22 +111,36 @@ bool has_content(const JsonValue& event, std::string_view type) {
   return choices != nullptr && std::ranges::any_of(choices->items(), choice_has_content);
 }
 
-// Whether `quoted`, a name with its quotes, stands in the text without being null. Within a JSON
-// string its quotes would be escaped: what is found is a whole name or value.
-bool says(std::string_view data, std::string_view quoted) {
-  for (std::size_t at = data.find(quoted); at != std::string_view::npos;
-       at = data.find(quoted, at)) {
-    at += quoted.size();
-    std::string_view rest = trimmed(data.substr(at, 16));
-    if (!rest.starts_with(':')) return true;
-    if (!trimmed(rest.substr(1)).starts_with("null")) return true;
-  }
-  return false;
+// Whether what follows a name is `: null`.
+bool is_null_member(std::string_view after_name) {
+  const std::string_view rest = trimmed(after_name.substr(0, 16));
+  return rest.starts_with(':') && trimmed(rest.substr(1)).starts_with("null");
 }
 
-bool is_last(std::string_view data) {
-  return std::ranges::any_of(
-      kLastTypes, [&](std::string_view type) { return says(data, '"' + std::string(type) + '"'); });
+struct Mentions {
+  bool last = false;   // a type of kLastTypes
+  bool other = false;  // usage, timings or an error, not null
+};
+
+// One look for names and values that an event is parsed for. Within a JSON string a quote is
+// escaped: what stands between two quotes here is a whole one, or stands between two of them.
+Mentions find_mentions(std::string_view data) {
+  Mentions found;
+  for (std::size_t at = data.find('"'); at != std::string_view::npos; at = data.find('"', at)) {
+    const bool escaped = at > 0 && data[at - 1] == '\\';
+    const std::string_view rest = data.substr(++at);
+    if (escaped) continue;
+    const auto is_first = [rest](std::string_view name) {
+      return rest.starts_with(name) && rest.substr(name.size()).starts_with('"');
+    };
+    const char first = rest.empty() ? '\0' : rest.front();
+    if (first == 'm' || first == 'r') found.last |= std::ranges::any_of(kLastTypes, is_first);
+    if (first != 'u' && first != 't' && first != 'e') continue;
+    for (const std::string_view name : {"usage", "timings", "error"}) {
+      if (is_first(name)) found.other |= !is_null_member(rest.substr(name.size() + 1));
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -187,15 +201,16 @@ void SseWatch::read_event(std::string_view data) {
     saw_end_ = true;
     return;
   }
-  const bool last = is_last(data);
   if (cut_) {
     saw_token_ = true;  // nothing else is that large
-    saw_end_ |= last;
+    saw_end_ |= find_mentions(data).last;
     return;
   }
-  const bool worth = !saw_token_ || last || says(data, "\"usage\"") || says(data, "\"timings\"") ||
-                     says(data, "\"error\"");
-  if (!worth || !data.starts_with('{')) return;
+  if (!data.starts_with('{')) return;
+  if (saw_token_) {
+    const Mentions found = find_mentions(data);
+    if (!found.last && !found.other) return;
+  }
   const auto event = base::parse_json(data, kEventLimits);
   if (event.ok()) read_json(*event);
 }

@@ -166,6 +166,8 @@ TEST(SseWatch, TheLastEventMayLackItsEmptyLine) {
 TEST(SseWatch, LargeEventsAreCutButCount) {
   const std::string large(3 * kSseEventBytesMax, 'x');
   SseWatch watch;
+  watch.feed("data: {\"x\":\"\\\"response.completed\",\"y\":\"" + large + "\"}\n\n");
+  EXPECT_FALSE(watch.saw_end());
   watch.feed("event: " + large + "\ndata: {\"type\":\"response.completed\",\"x\":\"" + large);
   watch.feed(large);
   EXPECT_FALSE(watch.saw_end());
@@ -174,7 +176,7 @@ TEST(SseWatch, LargeEventsAreCutButCount) {
   EXPECT_EQ(watch.usage(), TokenUsage());
   watch.feed(event(R"({"usage":{"input_tokens":6}})"));
   EXPECT_EQ(watch.usage().prompt_tokens, 6);
-  EXPECT_EQ(watch.events(), 2U);
+  EXPECT_EQ(watch.events(), 3U);
 }
 
 TEST(ReadUsage, WholeReplies) {

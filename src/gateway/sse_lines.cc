@@ -18,8 +18,9 @@ SseLines::Token SseLines::next(std::string_view bytes) {
   after_cr_ = first == '\r';
   if (is_line_end(first)) return end_line();
   if (part_ == Part::kName) return read_name(bytes);
-  const std::size_t end = bytes.find_first_of("\r\n");
-  return {kind_, end == std::string_view::npos ? bytes.size() : end};
+  std::size_t end = 1;  // a loop: find_first_of() takes a call for each byte
+  while (end < bytes.size() && !is_line_end(bytes[end])) ++end;
+  return {kind_, end};
 }
 
 SseLines::Token SseLines::end_line() {
@@ -37,7 +38,6 @@ SseLines::Token SseLines::read_name(std::string_view bytes) {
     if (byte == ':') {
       kind_ = kind_of_name();
       part_ = Part::kValue;
-      name_bytes_ = 1;  // a line that is only a colon is not empty
       break;
     }
     if (name_bytes_ < name_.size()) {

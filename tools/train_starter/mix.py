@@ -15,9 +15,9 @@ import written_texts
 
 # Shares of questions. "requests" are made by generate.py, "traits" by traits.py; written_texts.py
 # holds what was written by hand.
-SHARES = {"route": 0.05, "requests": 0.07, "written_requests": 0.24, "written_questions": 0.14,
-          "clinc150": 0.07, "hwu64": 0.055, "banking77": 0.06, "statements": 0.08, "mood": 0.07,
-          "ops": 0.07, "reading": 0.045, "tools": 0.025, "spam": 0.015, "steps": 0.005,
+SHARES = {"route": 0.05, "requests": 0.05, "written_requests": 0.34, "written_questions": 0.13,
+          "clinc150": 0.06, "hwu64": 0.045, "banking77": 0.05, "statements": 0.07, "mood": 0.06,
+          "ops": 0.06, "reading": 0.035, "tools": 0.025, "spam": 0.015, "steps": 0.005,
           "traits": 0.005}
 # Share of the intent draws that get 16-77 options once the caller asks for them.
 MANY_SHARE = 0.07

@@ -1,0 +1,15 @@
+/// Settings of a server as options of its command.
+#pragma once
+
+#include <span>
+
+#include "base/settings.h"
+#include "commands.h"
+
+namespace layard::cli {
+
+/// Adds an option for each setting; what is given goes into `given`, which must outlive `command`.
+void add_settings(CLI::App& command, std::span<const base::SettingInfo> settings,
+                  base::GivenSettings& given);
+
+}  // namespace layard::cli

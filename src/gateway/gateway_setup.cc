@@ -1,0 +1,124 @@
+#include "gateway/gateway_setup.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/settings.h"
+#include "base/wall_clock.h"
+#include "gateway/policy_text.h"
+
+namespace layard::gateway {
+namespace {
+
+Error invalid(std::string message) { return {ErrorCode::kInvalidRequest, std::move(message)}; }
+
+// A limit of the policy as the client has it, which knows no "none".
+std::int64_t limit_ms(std::int64_t value) {
+  constexpr std::int64_t kNoneMs = 7LL * 24 * 60 * 60 * 1000;
+  return value == 0 ? kNoneMs : value;
+}
+
+http::ClientOptions client_options(const PolicyDevice& device) {
+  http::ClientOptions options;
+  options.connect_ms = limit_ms(device.connect_ms);
+  options.write_ms = limit_ms(device.write_ms);
+  options.head_ms = limit_ms(device.first_byte_ms);
+  options.idle_ms = limit_ms(device.idle_ms);
+  options.total_ms = device.total_ms;
+  return options;
+}
+
+Result<DeviceLink> link_of(const PolicyDevice& device, const SetupSource& source) {
+  DeviceLink link;
+  LAYARD_ASSIGN(link.upstream, http::parse_upstream(device.url));
+  link.client = client_options(device);
+  link.tls.ca_file = device.ca_file;
+  link.client_key = link.upstream.origin() + " " + device.ca_file;
+  for (const std::int64_t value :
+       {link.client.connect_ms, link.client.write_ms, link.client.head_ms, link.client.idle_ms,
+        link.client.total_ms}) {
+    link.client_key += " " + std::to_string(value);
+  }
+  if (device.api_key_env.empty() && device.api_key_file.empty()) return link;
+  LAYARD_ASSIGN(link.api_key, base::read_key({{}, source.env, source.files}, device.api_key_env,
+                                             device.api_key_file));
+  if (link.api_key.empty()) {
+    return invalid("devices." + device.name + ".api_key_env: the variable " + device.api_key_env +
+                   " is not set; set it to the device's key");
+  }
+  return link;
+}
+
+// Devices of the command line: others, or addresses of those that the policy leaves without.
+void add_backends(const std::vector<std::string>& backends, RoutePolicy& policy) {
+  for (const std::string& text : backends) {
+    const auto equals = text.find('=');
+    const std::string name = text.substr(0, equals);
+    auto found = std::ranges::find(policy.servers, name, &PolicyDevice::name);
+    if (found == policy.servers.end()) {
+      policy.servers.emplace_back().name = name;
+      found = policy.servers.end() - 1;
+    }
+    found->url = text.substr(equals + 1);
+  }
+}
+
+// Only what has an address can be a candidate.
+void drop_unreachable(GatewaySetup& setup) {
+  auto& servers = setup.policy.servers;
+  for (const std::string& name : setup.policy.devices()) {
+    const auto found = std::ranges::find(servers, name, &PolicyDevice::name);
+    if (found == servers.end() || found->url.empty()) {
+      setup.warnings.push_back(name + " is not a candidate: it has no url");
+    }
+  }
+  std::erase_if(servers, [](const PolicyDevice& device) { return device.url.empty(); });
+}
+
+Result<std::size_t> place_of(const GatewaySetup& setup, const std::string& name,
+                             const std::string& what) {
+  const auto& servers = setup.policy.servers;
+  const auto found = std::ranges::find(servers, name, &PolicyDevice::name);
+  if (found == servers.end()) {
+    return invalid(what + ": '" + name + "' has no url; there are " + listed(setup.device_names()));
+  }
+  return static_cast<std::size_t>(found - servers.begin());
+}
+
+}  // namespace
+
+std::vector<std::string> GatewaySetup::device_names() const {
+  std::vector<std::string> out;
+  for (const PolicyDevice& device : policy.servers) out.push_back(device.name);
+  return out;
+}
+
+Result<GatewaySetupPtr> make_setup(const SetupSource& source) {
+  auto setup = std::make_shared<GatewaySetup>();
+  setup->source = source.policy_file;
+  LAYARD_ASSIGN(const std::string text,
+                source.files->read_text(source.policy_file, kPolicyBytesMax));
+  LAYARD_ASSIGN(setup->policy, RoutePolicy::parse(text, source.policy_file));
+  setup->hash = policy_hash(text);
+  setup->loaded_ms = base::unix_time_s() * 1000;
+  add_backends(source.backends, setup->policy);
+  drop_unreachable(*setup);
+  if (setup->policy.servers.empty()) {
+    return invalid(source.policy_file +
+                   ": no device has a url; give each one under devices, or with --backend "
+                   "NAME=URL");
+  }
+  LAYARD_ASSIGN(setup->question, RouteQuestion::make(setup->policy));
+  for (const PolicyDevice& device : setup->policy.servers) {
+    LAYARD_ASSIGN(DeviceLink link, link_of(device, source));
+    setup->links.push_back(std::move(link));
+  }
+  if (source.device != "auto") {
+    LAYARD_ASSIGN(setup->forced_device, place_of(*setup, source.device, "--device"));
+  }
+  setup->fleet = std::make_shared<Fleet>(setup->policy, FleetOptions{});
+  return GatewaySetupPtr(std::move(setup));
+}
+
+}  // namespace layard::gateway
