@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "gateway/derive_print.h"
 #include "gateway/derive_write.h"
 #include "gateway/policy_check.h"
 #include "support/simulated_fleet.h"
@@ -27,7 +28,7 @@ constexpr double kSlowDecisionMs = 500;
 constexpr double kFastDecisionMs = 31;
 
 Derivation derive(const SimulatedFleet& fleet, const DeriveOptions& options,
-                  const Confusion& confusion = {}) {
+                  const Confusion& confusion = Confusion()) {
   auto found =
       derive_policy(fleet.evidence(), RoutePolicy::built_in(), confusion, std::nullopt, options);
   EXPECT_TRUE(found.ok()) << (found.ok() ? "" : found.error().message);
@@ -82,7 +83,7 @@ TEST(Derive, ShortToMtp) {
   EXPECT_NEAR(stays.gain.mean, 331, 1);
   EXPECT_NEAR(stays.break_even_output.value_or(0), 24.1, 0.05);
   EXPECT_EQ(stays.verdict, RowVerdict::kMemoryUnpriced);
-  expect_words(stays, {"saves 0.331 s", "0.500 s breaks even at 24.1 tokens, and a reply has 16",
+  expect_words(stays, {"saves 331.5 ms", "500.0 ms breaks even at 24.1 tokens, and a reply has 16",
                        "16.0 GB"});
   // 331 ms of 16 GB are 20.7 ms a GB, at the lower end somewhat less.
   options.memory_budget_bytes = 32e9;
@@ -97,7 +98,7 @@ TEST(Derive, ShortToMtp) {
   options.memory_budget_bytes = 32e9;
   const DerivedRow asking = row_of(derive(drafters(), options), "short");
   EXPECT_EQ(asking.verdict, RowVerdict::kAskingCosts);
-  expect_words(asking, {"asking costs 0.375 s", "24.1 tokens"});
+  expect_words(asking, {"asking costs 375.0 ms", "24.1 tokens"});
   options.decision_ms = kFastDecisionMs;
   const Derivation fast = derive(drafters(), options);
   EXPECT_EQ(row_of(fast, "short").device, "vulkan-mtp");
@@ -166,7 +167,7 @@ TEST(Derive, LongDocumentsMoveAndMoveBack) {
   EXPECT_EQ(back.device, "hrx");
   EXPECT_EQ(back.verdict, RowVerdict::kMemoryTooDear);
   EXPECT_NEAR(back.gain.mean, 788, 5);
-  expect_words(back, {"stays: rocm saves 0.788 s", "16.0 GB", "less than the 100.0 asked"});
+  expect_words(back, {"stays: rocm saves 788.3 ms", "16.0 GB", "less than the 100.0 asked"});
 }
 
 TEST(Derive, SameBytesTwice) {

@@ -1,9 +1,10 @@
+#include "gateway/derive_print.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/json.h"
 #include "gateway/derive_words.h"
-#include "gateway/derive_write.h"
 
 namespace layard::gateway {
 namespace {

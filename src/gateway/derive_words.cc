@@ -118,7 +118,7 @@ std::string stays_words(const DerivedRow& row, const Derivation& derivation,
 }  // namespace
 
 std::string time_words(double ms) {
-  if (std::abs(ms) < 100) return fixed(ms, 1) + " ms";
+  if (std::abs(ms) < 1000) return fixed(ms, 1) + " ms";
   return fixed(ms / 1000, std::abs(ms) < 10'000 ? 3 : 1) + " s";
 }
 

@@ -9,7 +9,7 @@
 
 namespace layard::gateway {
 
-/// `0.331 s`, `15.1 s`, `12.0 ms`.
+/// `331.5 ms`, `1.933 s`, `15.1 s`.
 std::string time_words(double ms);
 
 /// One or more sentences without a full stop at the end, with the numbers that decided: for people,

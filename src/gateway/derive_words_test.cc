@@ -8,7 +8,8 @@ namespace {
 TEST(DeriveWords, Times) {
   EXPECT_EQ(time_words(0.04), "0.0 ms");
   EXPECT_EQ(time_words(-31), "-31.0 ms");
-  EXPECT_EQ(time_words(330.86), "0.331 s");
+  EXPECT_EQ(time_words(331.5), "331.5 ms");
+  EXPECT_EQ(time_words(-1933), "-1.933 s");
   EXPECT_EQ(time_words(15080), "15.1 s");
 }
 
@@ -38,16 +39,18 @@ TEST(DeriveWords, EveryVerdict) {
   options.memory_budget_bytes = 32e9;
   options.ms_per_gb = 100;
   const std::string gain =
-      "b saves 0.331 s a request (95 % 0.325 s to 0.338 s, 24 prompts): it writes 28.2 instead of "
+      "b saves 331.0 ms a request (95 % 325.0 ms to 338.0 ms, 24 prompts): it writes 28.2 instead "
+      "of "
       "17.8 tokens/s";
-  const std::string even = "; a decision of 0.500 s breaks even at 24.1 tokens, and a reply has 16";
+  const std::string even =
+      "; a decision of 500.0 ms breaks even at 24.1 tokens, and a reply has 16";
   struct Case {
     RowVerdict verdict;
     std::string words;
   };
   const Case cases[] = {
       {RowVerdict::kMoved,
-       "moved: " + gain + "; the questions cost 0.375 s a request on average, which is paid"},
+       "moved: " + gain + "; the questions cost 375.0 ms a request on average, which is paid"},
       {RowVerdict::kNotMeasured, "stays: no prompt of the class was measured on every device"},
       {RowVerdict::kNoTraffic, "stays: no request of the traffic is of the class"},
       {RowVerdict::kOnlyDevice, "stays: no other device was measured"},
@@ -71,7 +74,7 @@ TEST(DeriveWords, EveryVerdict) {
       {RowVerdict::kAskingCosts,
        "stays: " + gain +
            "; but all rows that need the question bring 83.0 ms a request on average and asking "
-           "costs 0.375 s" +
+           "costs 375.0 ms" +
            even},
   };
   for (const auto& [verdict, words] : cases) {
@@ -85,7 +88,7 @@ TEST(DeriveWords, EveryVerdict) {
   slower.other_speed = slower.default_speed;
   derivation.misroutes_known = true;
   EXPECT_EQ(row_words(slower, derivation, options),
-            "stays: a is fastest; b takes 0.685 s more a request (95 % 0.670 s to 0.700 s, 24 "
+            "stays: a is fastest; b takes 685.0 ms more a request (95 % 670.0 ms to 700.0 ms, 24 "
             "prompts), misroutes counted");
 }
 

@@ -1,4 +1,4 @@
-/// The policy file that follows from measurements, and its explanation.
+/// The policy file that follows from measurements.
 ///
 /// Thread-safety: pure. The same input gives the same bytes.
 #pragma once
@@ -32,11 +32,5 @@ Result<DeriveBase> read_derive_base(std::string_view text, const std::string& so
 Result<std::string> write_derived_policy(const Derivation& derivation,
                                          const MeasuredEvidence& evidence, const DeriveBase& base,
                                          const DeriveOptions& options);
-
-/// For people: derivation_words(), then a table of class, device, gain with interval, and why.
-std::string print_derivation(const Derivation& derivation);
-
-/// `{"default", "traffic", "speeds", "asking", "rows"}`, indented by one.
-std::string derivation_json(const Derivation& derivation);
 
 }  // namespace layard::gateway

@@ -139,21 +139,5 @@ TEST(DeriveWrite, WhatWouldNotPassTheCheckIsNotWritten) {
   EXPECT_FALSE(read_derive_base("{", "base.json").ok());
 }
 
-TEST(DeriveWrite, TheExplanation) {
-  const MeasuredEvidence evidence = fleet_of_two().evidence();
-  const auto found =
-      derive_policy(evidence, RoutePolicy::built_in(), {}, std::nullopt, {.decision_ms = 10});
-  const std::string table = print_derivation(*found);
-  EXPECT_NE(table.find("class     device  why\n"), std::string::npos) << table;
-  EXPECT_NE(table.find("short     b       moved: b saves"), std::string::npos) << table;
-  const auto root = base::parse_json(derivation_json(*found), {});
-  ASSERT_TRUE(root.ok());
-  const base::JsonValue& row = at(*root, {"rows"}).items()[2];
-  EXPECT_EQ(at(row, {"class"}).text(), "short");
-  EXPECT_EQ(at(row, {"verdict"}).text(), "moved");
-  EXPECT_NEAR(at(row, {"other_speed", "decode_tps"}).as_double(), 60, 0.01);
-  EXPECT_EQ(at(*root, {"speeds", "usable"}).as_bool(), true);
-}
-
 }  // namespace
 }  // namespace layard::gateway

@@ -30,21 +30,26 @@ std::string fault_text(const ClientError& error) {
 class Measurement {
  public:
   Measurement(const MeasureSettings& settings, const MeasureProgress& progress,
-              const MeasureRoundEnd& round_end, http::SocketLoop& loop,
-              std::unique_ptr<http::Dialer> dialer)
-      : settings_(settings),
-        progress_(progress),
-        round_end_(round_end),
-        loop_(loop),
-        client_(loop, std::move(dialer), client_options(settings)) {
+              const MeasureRoundEnd& round_end, http::SocketLoop& loop)
+      : settings_(settings), progress_(progress), round_end_(round_end), loop_(loop) {
     out_.cases = settings.plan.cases;
     for (const MeasureTarget& target : settings.targets) out_.devices.push_back(target.device);
+  }
+
+  // Errors: those of make_dialer.
+  Status connect() {
+    for (const MeasureTarget& target : settings_.targets) {
+      LAYARD_ASSIGN(auto dialer, http::make_dialer(loop_, target.tls));
+      clients_.push_back(
+          std::make_unique<http::Client>(loop_, std::move(dialer), client_options(target)));
+    }
+    return {};
   }
 
   // Begins on the loop, which it ends.
   http::Detached run() {
     status_ = co_await all_rounds();
-    co_await client_.shut_down();
+    for (const auto& client : clients_) co_await client->shut_down();
     loop_.finish();
   }
 
@@ -54,12 +59,10 @@ class Measurement {
   }
 
  private:
-  static http::ClientOptions client_options(const MeasureSettings& settings) {
+  http::ClientOptions client_options(const MeasureTarget& target) const {
     http::ClientOptions out;
-    for (const MeasureTarget& target : settings.targets) {
-      out.connect_ms = std::max(out.connect_ms, target.connect_ms);
-    }
-    out.head_ms = out.idle_ms = out.total_ms = settings.request_ms;
+    out.connect_ms = target.connect_ms;
+    out.head_ms = out.idle_ms = out.total_ms = settings_.request_ms;
     return out;
   }
 
@@ -100,7 +103,7 @@ class Measurement {
       request.device = settings_.targets[step.device].device.name;
       request.prompt = prompt.id;
       request.round = round;
-      const Status done = co_await one_request(settings_.targets[step.device], prompt, request);
+      const Status done = co_await one_request(step.device, prompt, request);
       if (!done.ok()) co_return done;
       if (step.recorded) {
         request.position = position++;
@@ -124,11 +127,12 @@ class Measurement {
     return out;
   }
 
-  Task<Status> one_request(const MeasureTarget& target, const MeasurePrompt& prompt,
+  Task<Status> one_request(std::size_t device, const MeasurePrompt& prompt,
                            MeasuredRequest& request) {
+    const MeasureTarget& target = settings_.targets[device];
     http::ClientRequest asked = http_request(target, prompt, request.round);
     StreamTimer timer(loop_.now_ns());
-    http::ClientResult answer = co_await client_.send(target.upstream, std::move(asked));
+    http::ClientResult answer = co_await clients_[device]->send(target.upstream, std::move(asked));
     if (const auto* error = std::get_if<ClientError>(&answer)) {
       co_return Status(device_failed(target, fault_text(*error)));
     }
@@ -156,7 +160,7 @@ class Measurement {
   const MeasureProgress& progress_;
   const MeasureRoundEnd& round_end_;
   http::SocketLoop& loop_;
-  http::Client client_;
+  std::vector<std::unique_ptr<http::Client>> clients_;
   MeasuredEvidence out_;
   Status status_;
 };
@@ -176,8 +180,8 @@ Result<MeasuredEvidence> run_measurement(const MeasureSettings& settings,
                      "cases"};
   }
   const auto loop = http::SocketLoop::create();
-  LAYARD_ASSIGN(auto dialer, http::make_dialer(*loop, {}));
-  Measurement measurement(settings, progress, round_end, *loop, std::move(dialer));
+  Measurement measurement(settings, progress, round_end, *loop);
+  LAYARD_TRY(measurement.connect());
   loop->post([&] { measurement.run(); });
   loop->run();
   return measurement.take();

@@ -9,6 +9,7 @@
 
 #include "gateway/evidence_file.h"
 #include "gateway/measure_plan.h"
+#include "http/dial.h"
 #include "http/upstream.h"
 #include "layard/error.h"
 
@@ -18,6 +19,7 @@ namespace layard::gateway {
 struct MeasureTarget {
   MeasuredDevice device;
   http::Upstream upstream;
+  http::TlsOptions tls = {};
   std::string api_key;  ///< sent as `Authorization: Bearer`; empty: none
   std::int64_t connect_ms = 5000;
 };

@@ -23,13 +23,7 @@ constexpr const char* kReply =
 // Answers with `reply` and keeps the heads of the requests.
 class FakeDevice {
  public:
-  explicit FakeDevice(std::string reply)
-      : reply_(std::move(reply)), server_([this](ServedConnection& connection, std::size_t) {
-          const std::string head = connection.receive_head();
-          const std::scoped_lock lock(mutex_);
-          heads_.push_back(head);
-          connection.send(reply_);
-        }) {}
+  explicit FakeDevice(std::string reply) : reply_(std::move(reply)) {}
 
   MeasureTarget target(const std::string& name) const {
     MeasureTarget out;
@@ -43,10 +37,17 @@ class FakeDevice {
   }
 
  private:
+  void serve(ServedConnection& connection) {
+    const std::string head = connection.receive_head();
+    const std::scoped_lock lock(mutex_);
+    heads_.push_back(head);
+    connection.send(reply_);
+  }
+
   std::string reply_;
   std::mutex mutex_;
   std::vector<std::string> heads_;
-  ScriptedServer server_;
+  ScriptedServer server_{[this](ServedConnection& connection, std::size_t) { serve(connection); }};
 };
 
 MeasureSettings settings_for(std::vector<MeasureTarget> targets) {
