@@ -49,6 +49,11 @@ void add_help(CLI::App& app, Run& run);
 /// typed behind the program's name may become. Returns the exit code.
 int complete(const CLI::App& app, const Globals& globals, const std::vector<std::string>& typed);
 
+/// The hidden command `__guard`, which the gateway starts for each backend (gateway/guard.h): it
+/// runs the command of `arguments`, those behind its name. Nothing may have started a thread.
+/// Returns the exit code.
+int guard(const std::vector<std::string>& arguments);
+
 /// What an option takes, for help and completion, which read it back from the option's type name.
 /// The values of one_of() are not checked here: the library refuses others, and says why.
 CLI::Option* one_of(CLI::Option* option, std::initializer_list<const char*> values);

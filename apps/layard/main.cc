@@ -12,6 +12,7 @@
 #include <set>
 
 #include "commands.h"
+#include "gateway/guard.h"
 #include "hints.h"
 #include "layard/version.h"
 #include "table.h"
@@ -236,6 +237,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
   hold_standard_streams();
+  if (argc > 1 && argv[1] == gateway::kGuardCommand) return guard({argv + 2, argv + argc});
   CLI::App app(kAbout, "layard");
   Globals globals;
   Run run;

@@ -164,10 +164,11 @@ TEST(DeviceHealth, CoolDownIsNoFailure) {
     device.health.cool_down(asked_ms, device.now());
     EXPECT_EQ(device.health.state(), State::kHealthy);
     EXPECT_EQ(device.health.retry_at_ns(device.now()), (device.ms + expected_ms) * kMsNs);
-    device.ms += expected_ms - 1;
     EXPECT_EQ(device.takes(), expected_ms == 0);
-    device.ms += 1;
+    device.ms += expected_ms;
     EXPECT_TRUE(device.takes());
+    device.ms -= 1;
+    EXPECT_FALSE(device.takes());
   };
   check(5000, 5000);
   check(60000, 60000);

@@ -34,6 +34,11 @@ void DeviceProber::tick(GatewayLoop& loop) {
   for (const std::size_t device : setup->fleet->take_due_probes(now_ns)) {
     probe(loop, setup, device);
   }
+  if (children_ != nullptr) {
+    for (const std::size_t device : children_->unanswered(*setup)) {
+      if (asking_.insert(device).second) probe_child(loop, setup, device);
+    }
+  }
   loop.loop().call_after(kTickMs, [this, &loop] { tick(loop); });
 }
 
@@ -47,7 +52,22 @@ http::Detached DeviceProber::probe(GatewayLoop& loop, GatewaySetupPtr setup, std
   }
   log_fleet_changes(core_.log, setup->policy,
                     setup->fleet->probed(device, passed, core_.clock.now_ns()));
-  if (on_probe_ && !stopped_) on_probe_(*setup, device, passed);
+  setup.reset();
+  loop.end_call();
+}
+
+// The fleet does not probe what is starting.
+http::Detached DeviceProber::probe_child(GatewayLoop& loop, GatewaySetupPtr setup,
+                                         std::size_t device) {
+  loop.begin_call();
+  bool passed = false;
+  try {
+    passed = co_await ask(loop, *setup, device);
+  } catch (...) {
+    // As above.
+  }
+  asking_.erase(device);
+  if (passed && !stopped_) children_->answered(*setup, device);
   setup.reset();
   loop.end_call();
 }

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 
+#include "gateway/child_devices.h"
 #include "gateway/gateway_core.h"
 #include "gateway/gateway_loop.h"
 #include "gateway/gateway_setup.h"
@@ -18,10 +20,8 @@ namespace layard::gateway {
 /// Thread-safety: start() on the loop's thread; stop() from any. Must outlive the loop's last call.
 class DeviceProber {
  public:
-  /// `on_probe` hears of each probe's end, on the loop's thread; may be empty.
-  using OnProbe = std::function<void(const GatewaySetup& setup, std::size_t device, bool passed)>;
-
-  DeviceProber(GatewayCore& core, OnProbe on_probe) : core_(core), on_probe_(std::move(on_probe)) {}
+  /// `children` (null: there are none) must outlive it.
+  DeviceProber(GatewayCore& core, ChildDevices* children) : core_(core), children_(children) {}
   DeviceProber(const DeviceProber&) = delete;
   DeviceProber& operator=(const DeviceProber&) = delete;
 
@@ -34,11 +34,13 @@ class DeviceProber {
 
  private:
   void tick(GatewayLoop& loop);
+  http::Detached probe_child(GatewayLoop& loop, GatewaySetupPtr setup, std::size_t device);
   http::Detached probe(GatewayLoop& loop, GatewaySetupPtr setup, std::size_t device);
   http::Task<bool> ask(GatewayLoop& loop, const GatewaySetup& setup, std::size_t device);
 
   GatewayCore& core_;
-  const OnProbe on_probe_;
+  ChildDevices* const children_;
+  std::set<std::size_t> asking_;  // children that are being asked; the loop's thread only
   std::atomic<bool> stopped_{false};
 };
 

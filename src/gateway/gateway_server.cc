@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "gateway/child_devices.h"
 #include "gateway/class_source.h"
 #include "gateway/decision_log.h"
 #include "gateway/device_prober.h"
@@ -24,6 +25,9 @@ LogLevel level_of(std::string_view name) {
   }
   return LogLevel::kError;
 }
+
+// Beyond the children's own stop_ms they are killed.
+constexpr std::int64_t kChildrenStopMs = 15'000;
 
 // What stands between `//` and `:` of a URL.
 std::string url_host(const std::string& host) {
@@ -52,6 +56,7 @@ struct GatewayServer::Impl {
   std::unique_ptr<ClassSource> classes;
   std::unique_ptr<DecisionLog> decisions;
   std::unique_ptr<GatewayCore> core;
+  std::unique_ptr<ChildDevices> children;
   std::unique_ptr<DeviceProber> prober;
   std::unique_ptr<GatewayHandler> handler;
   std::unique_ptr<http::Server> http;
@@ -91,7 +96,9 @@ Status GatewayServer::Impl::start() {
   }
   core =
       std::make_unique<GatewayCore>(options, std::move(setup), classes.get(), decisions.get(), log);
-  prober = std::make_unique<DeviceProber>(*core, nullptr);
+  children = std::make_unique<ChildDevices>(*core, env);
+  LAYARD_TRY(children->apply(*core->setup()));
+  prober = std::make_unique<DeviceProber>(*core, children.get());
   handler = std::make_unique<GatewayHandler>(*core, [this] { return reload(); });
   LAYARD_ASSIGN(http, http::Server::start(options.http, *handler));
   handler->set_counters([this] { return http->counters(); });
@@ -121,6 +128,11 @@ std::string GatewayServer::Impl::reload() {
   const GatewaySetupPtr old = core->setup();
   core->replace_setup(*std::move(setup));
   old->fleet->close();
+  const Status applied = children->apply(*core->setup());
+  if (!applied.ok()) {
+    // The policy is right and serves; a program that cannot be started is a device that is down.
+    log.event(LogLevel::kError, "child", {{"error", JsonValue::string(applied.error().message)}});
+  }
   log.event(LogLevel::kInfo, "reloaded", {{"policy_hash", JsonValue::string(hash)}});
   return "";
 }
@@ -149,6 +161,7 @@ GatewayServer::~GatewayServer() {
   if (impl_->core != nullptr) impl_->core->setup()->fleet->close();
   impl_->http.reset();
   if (impl_->core != nullptr) impl_->core->side.close();
+  if (impl_->children != nullptr) impl_->children->stop_all(kChildrenStopMs);
   impl_->service.reset();
 }
 

@@ -277,8 +277,9 @@ def mutated(policy, seed):
 
 HOSTILE = [None, True, False, 0, 1, -1, 0.5, 1.0, 2, 1e12, "", "a", "a b", "é", "-a", [], {},
            [1, 2], [1], [1, 2, 3], ["a"], ["a b", 1], ["x"] * 17, ["x"] * 257, "x" * 64, "x" * 65,
-           "y" * 4096, "y" * 4097, "2026-01-01", "26-1-1", "http://h:1/p", "ftp://h", "f" * 64, "GPU0_KEY",
-           "/path", "/a?b", ["GET /a"], ["get /a"], ["a\x00"], ["a\x1f"], ["A"] * 64, ["A"] * 65]
+           "y" * 4096, "y" * 4097, "2026-01-01", "26-1-1", "http://h:1/p", "ftp://h", "f" * 64,
+           "GPU0_KEY", "/path", "/a?b", ["GET /a"], ["get /a"], ["a\x00"], ["a\x1f"], ["A"] * 64,
+           ["A"] * 65]
 # The ends of every number that is bounded; all of them whole but the last two.
 BOUNDS = {("size_gate", "min"): (1, 10**9), ("decide", "timeout_ms"): (1, 600000),
           ("decide", "max_chars"): (1, 2**20), ("sticky", "ttl_s"): (1, 31536000),
