@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "gateway/measure_targets.h"
@@ -102,12 +103,13 @@ Result<gateway::MeasuredEvidence> measure(const MeasureOptions& options) {
   LAYARD_TRY(check_report_path(options.out));
   if (!options.model_sha256.empty()) LAYARD_TRY(gateway::check_model_hash(options.model_sha256));
   LAYARD_ASSIGN(const gateway::MeasureSettings settings, read_settings(options));
-  Progress bar("route measure");
+  std::optional<Progress> bar;  // one a round, gone before the round's line is printed
   const auto progress = [&](int round, std::size_t done, std::size_t total) {
-    bar.set_label("round " + std::to_string(round));
-    bar.update(done, total);
+    if (!bar) bar.emplace("route measure, round " + std::to_string(round));
+    bar->update(done, total);
   };
-  const auto round_end = [](int round, double drift, bool kept) {
+  const auto round_end = [&](int round, double drift, bool kept) {
+    bar.reset();
     std::cerr << "round " << round << ": the control drifted " << std::round(1000 * drift) / 10
               << " %, " << (kept ? "kept" : "discarded") << "\n";
   };

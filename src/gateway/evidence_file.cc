@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <set>
 
 #include "base/json.h"
 #include "base/sha256.h"
@@ -148,10 +149,13 @@ void read_lists(Fields& root, MeasuredEvidence& out) {
     if (out.find_device(device.name) != nullptr) fields.fail("name", "stands twice");
     out.devices.push_back(std::move(device));
   });
+  std::set<std::string> classes;
   root.list("cases", kMeasuredCasesMax, true, [&](Fields fields) {
     out.cases.push_back({fields.text("id", kNameBytesMax, true),
                          fields.text("class", kNameBytesMax, true),
                          fields.whole("chars", 0, kTokensMax, false)});
+    classes.insert(out.cases.back().class_name);
+    if (classes.size() > kMeasuredClassesMax) fields.fail("class", "is one of more than 64");
   });
   root.list("discarded_rounds", kMeasuredRoundsMax, false, [&](Fields fields) {
     out.discarded.push_back({static_cast<int>(fields.whole("round", 1, kMeasuredRoundsMax, true)),

@@ -18,10 +18,11 @@ namespace layard::gateway {
 
 /// The version of the file's form that is written and read.
 inline constexpr int kEvidenceVersion = 1;
-/// Bytes, requests, and devices, cases and rounds that a file may have.
+/// Bytes, requests, and devices, classes, cases and rounds that a file may have.
 inline constexpr std::size_t kEvidenceBytesMax = std::size_t{64} << 20;
 inline constexpr std::size_t kMeasuredRequestsMax = 100'000;
 inline constexpr std::size_t kMeasuredDevicesMax = 64;
+inline constexpr std::size_t kMeasuredClassesMax = 64;
 inline constexpr std::size_t kMeasuredCasesMax = 100'000;
 inline constexpr int kMeasuredRoundsMax = 1000;
 

@@ -79,5 +79,13 @@ TEST(EvidenceFile, WhatIsNoEvidenceIsRefused) {
   }
 }
 
+TEST(EvidenceFile, ClassesAreBounded) {
+  MeasuredEvidence many = small_evidence();
+  for (int i = 0; i < 63; ++i) many.cases.push_back({"x", "class-" + std::to_string(i), 1});
+  EXPECT_TRUE(parse_evidence(write_evidence(many), "e.json").ok());
+  many.cases.push_back({"x", "one-more", 1});
+  EXPECT_FALSE(parse_evidence(write_evidence(many), "e.json").ok());
+}
+
 }  // namespace
 }  // namespace layard::gateway

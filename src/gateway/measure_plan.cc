@@ -87,6 +87,7 @@ Result<MeasurePlan> plan_measurement(const std::vector<RouteCase>& cases,
                                      const MeasurePlanOptions& options) {
   const std::vector<std::string> classes = classes_of(cases);
   if (classes.empty()) return refused("there is no case to measure");
+  if (classes.size() > kMeasuredClassesMax) return refused("at most 64 classes are measured");
   LAYARD_TRY(check_options(classes, options));
   MeasurePlan out;
   out.prompts.push_back(control_prompt());

@@ -19,6 +19,12 @@ struct ClassLog {
 std::vector<double> true_shares(const RouteTraffic& traffic, const std::vector<ClassLog>& logs,
                                 double all, const Confusion& confusion) {
   const std::size_t n = logs.size();
+  std::vector<std::vector<double>> taken(n, std::vector<double>(n));  // [answer][label]
+  for (std::size_t k = 0; k < n; ++k) {
+    for (std::size_t c = 0; c < n; ++c) {
+      taken[k][c] = confusion.taken(traffic.classes[c].class_name, traffic.classes[k].class_name);
+    }
+  }
   std::vector<double> shares(n, 1.0 / static_cast<double>(n));
   for (int step = 0; step < kSteps; ++step) {
     std::vector<double> next(n, 0.0);
@@ -27,8 +33,7 @@ std::vector<double> true_shares(const RouteTraffic& traffic, const std::vector<C
       double seen = 0;
       std::vector<double> parts(n);
       for (std::size_t c = 0; c < n; ++c) {
-        parts[c] = shares[c] *
-                   confusion.taken(traffic.classes[c].class_name, traffic.classes[k].class_name);
+        parts[c] = shares[c] * taken[k][c];
         seen += parts[c];
       }
       // An answer that the confusion never saw is taken at its word.

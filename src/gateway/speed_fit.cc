@@ -11,7 +11,7 @@ namespace layard::gateway {
 namespace {
 
 constexpr double kMsPerS = 1000;
-constexpr std::size_t kStartsMax = 64;
+constexpr std::size_t kStartsMax = 16;
 constexpr int kTurnsMax = 256;
 constexpr std::array<double, 3> kPieceEnds = {512, 2048, 8192};
 // A piece needs that many requests, and lengths that differ by that much.

@@ -36,7 +36,7 @@ double least_absolute_rate(std::span<const FitPoint> points);
 
 /// A line of the least absolute deviation. Points at one x give a slope of 0 and their median. The
 /// line passes through two of the points: from some points in turn it is turned to the best slope
-/// through them until nothing gets better. Bounds: 64 starts, 256 turns each, n log n a turn.
+/// through them until nothing gets better. Bounds: 32 starts, 256 turns each, n log n a turn.
 FitLine least_absolute_line(std::span<const FitPoint> points);
 
 /// Where one line of reading holds: prompts of more than `above` tokens, up to the next piece.
