@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -47,7 +48,9 @@ class FakeDevice {
   std::string reply_;
   std::mutex mutex_;
   std::vector<std::string> heads_;
-  ScriptedServer server_{[this](ServedConnection& connection, std::size_t) { serve(connection); }};
+  std::function<void(ServedConnection&, std::size_t)> serve_ =
+      [this](ServedConnection& connection, std::size_t) { serve(connection); };
+  ScriptedServer server_{serve_};
 };
 
 MeasureSettings settings_for(std::vector<MeasureTarget> targets) {
