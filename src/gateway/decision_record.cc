@@ -101,6 +101,7 @@ std::string decision_line(const DecisionRecord& record) {
   out.set("api", JsonValue::string(record.api));
   out.set("model_requested", named(record.model_requested));
   out.set("model_sent", named(record.model_sent));
+  out.set("model_reported", named(record.model_reported));
   if (!record.text.empty()) out.set("text", JsonValue::string(record.text));
   return base::write_json(out, base::JsonStyle::kCompact);
 }

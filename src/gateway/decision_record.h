@@ -54,6 +54,7 @@ struct DecisionRecord {
   std::string api;
   std::string model_requested;
   std::string model_sent;
+  std::string model_reported;  ///< by the device
   std::string checkpoint;
   std::string policy_hash;
   std::vector<std::string> candidates;

@@ -124,8 +124,12 @@ http::Task<void> ForwardCall::run() {
   const bool readable = co_await read();
   options.wants_stream = chat_.stream;
   if (readable && !setup_->policy.servers.empty()) options.model = chat_.model;
-  relay_.emplace(loop_.loop(), responder_, std::move(options),
-                 [this] { core_.stats.update([](StatsSnapshot& now) { ++now.keepalives; }); });
+  ReplyRelay::Hooks hooks;
+  hooks.on_keepalive = [this] { core_.stats.update([](StatsSnapshot& now) { ++now.keepalives; }); };
+  hooks.on_bytes = [this](std::int64_t now_ns) {
+    if (reservation_ != nullptr) reservation_->progress(now_ns);
+  };
+  relay_.emplace(loop_.loop(), responder_, std::move(options), std::move(hooks));
   if (!readable) {
     refuse(last_failure_);
   } else if (find_devices()) {
@@ -395,7 +399,9 @@ http::Task<ForwardCall::Try> ForwardCall::take_reply(Reservation& reservation,
             DeviceSign::kServerError, asked);
     co_return Try::kNext;
   }
+  reservation_ = &reservation;
   const RelayResult result = co_await relay_->relay(response, reply_head(response));
+  reservation_ = nullptr;
   status_ = result.status;
   if (result.end == RelayEnd::kDone) {
     release(reservation, RequestEnd::kOk, response.status, DeviceSign::kServed, asked);
@@ -513,9 +519,9 @@ void ForwardCall::write_decision(const Decided& decided) {
   if (device_.has_value()) {
     const std::string& model = setup_->policy.servers[*device_].model;
     record.model_sent = model.empty() ? chat_.model : model;
+    record.model_reported = relay_->model_reported();
   }
-  record.checkpoint =
-      setup_->policy.checkpoint.empty() ? core_.options.service.model : setup_->policy.checkpoint;
+  record.checkpoint = asked_model(core_.options.model, setup_->policy);
   record.policy_hash = setup_->hash;
   for (const std::size_t place : candidates_.devices) {
     record.candidates.push_back(setup_->policy.servers[place].name);
@@ -534,7 +540,8 @@ http::Task<void> ForwardCall::finish() {
                          setup_->policy.decide.when == DecideWhen::kShadow && !chat_.text.empty() &&
                          !candidates_.devices.empty();
   count(decided_.is_new);
-  if (decided_.is_new) write_decision(decided_);
+  // Turns of a conversation that was decided before are no decisions; all others are.
+  if (decided_.decision.source != DecisionSource::kSticky) write_decision(decided_);
   if (!in_shadow) co_return;
   const Decided found = co_await decide_in_shadow(
       loop_.loop(), core_,

@@ -96,6 +96,7 @@ class ForwardCall {
   std::size_t next_ = 0;  ///< in order_.devices
   std::optional<std::size_t> device_;
   std::optional<ReplyRelay> relay_;
+  Reservation* reservation_ = nullptr;  ///< while its reply passes
   Refused last_failure_;
   int status_ = 0;
   int tries_ = 0;

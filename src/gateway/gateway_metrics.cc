@@ -21,6 +21,16 @@ void add_devices(MetricFamilies& families, const PageInput& input) {
   for (const DeviceView& device : input.devices) {
     MetricFamilies::put(running, {{"device", device.name}}, static_cast<double>(device.in_flight));
   }
+  const auto limit = [&](const char* name, const char* help, auto member) {
+    auto& family = families.add(name, Type::Gauge, help);
+    for (const PolicyDevice& device : input.setup->policy.servers) {
+      MetricFamilies::put(family, {{"device", device.name}}, static_cast<double>(device.*member));
+    }
+  };
+  limit("device_requests_max", "Requests that may run on a device; 0: no limit",
+        &PolicyDevice::requests_max);
+  limit("device_queue_max", "Requests that may wait for a device; 0: no limit of its own",
+        &PolicyDevice::queue_max);
   auto& waiting = families.add("device_waiting", Type::Gauge, "Requests that wait for a device");
   for (const DeviceView& device : input.devices) {
     MetricFamilies::put(waiting, {{"device", device.name}}, static_cast<double>(device.waiting));
@@ -65,29 +75,33 @@ void add_device_counts(MetricFamilies& families, const PageInput& input) {
 }
 
 void add_decisions(MetricFamilies& families, const PageInput& input) {
-  auto& sources =
-      families.add("route_decisions_total", Type::Counter, "Requests by what decided their class");
+  auto& sources = families.add("gateway_decisions_total", Type::Counter,
+                               "Requests by what decided their class");
   for (std::size_t i = 0; i < input.stats.decisions.size(); ++i) {
     MetricFamilies::put(
         sources, {{"source", std::string(decision_source_name(static_cast<DecisionSource>(i)))}},
         static_cast<double>(input.stats.decisions[i]));
   }
   auto& classes =
-      families.add("route_classes_total", Type::Counter, "New decisions by their class");
+      families.add("gateway_classes_total", Type::Counter, "New decisions by their class");
   for (const auto& [name, count] : input.stats.classes) {
     MetricFamilies::put(classes, {{"class", name}}, static_cast<double>(count));
   }
-  families.counter("route_failures_total", "Decisions that failed: the default device served",
+  families.counter("gateway_decision_failures_total",
+                   "Decisions that failed: the default device served",
                    input.stats.decision_failures);
-  MetricFamilies::put_times(
-      families.add("route_decision_seconds", Type::Histogram, "How long the model was waited for"),
-      {}, kStatBoundsS, input.stats.decision.counts, input.stats.decision.sum_s);
-  families.gauge("route_conversations", "Conversations whose class is kept",
+  MetricFamilies::put_times(families.add("gateway_decision_seconds", Type::Histogram,
+                                         "How long the model was waited for"),
+                            {}, kStatBoundsS, input.stats.decision.counts,
+                            input.stats.decision.sum_s);
+  families.gauge("gateway_conversations", "Conversations whose class is kept",
                  static_cast<double>(input.conversations));
-  families.counter("route_sticky_hits_total", "Turns whose class was kept", input.sticky.hits);
-  families.counter("decision_log_lines_total", "Lines of the decision log", input.log.written);
-  families.counter("decision_log_dropped_total", "Lines that found no room", input.log.dropped);
-  families.counter("decision_log_failed_total", "Lines that could not be written",
+  families.counter("gateway_sticky_hits_total", "Turns whose class was kept", input.sticky.hits);
+  families.counter("gateway_decision_log_lines_total", "Lines of the decision log",
+                   input.log.written);
+  families.counter("gateway_decision_log_dropped_total", "Lines that found no room",
+                   input.log.dropped);
+  families.counter("gateway_decision_log_failed_total", "Lines that could not be written",
                    input.log.failed);
 }
 
@@ -128,12 +142,12 @@ std::string gateway_metrics_text(const PageInput& input) {
   add_decisions(families, input);
   add_devices(families, input);
   add_device_counts(families, input);
-  MetricFamilies::put(families.add("policy_info", Type::Gauge, "1; the policy's hash"),
+  MetricFamilies::put(families.add("gateway_policy_info", Type::Gauge, "1; the policy's hash"),
                       {{"hash", input.setup->hash}}, 1);
-  families.counter("policy_reloads_total", "Policies that were taken", input.reload.taken);
-  families.counter("policy_reloads_refused_total", "Policies that were refused",
+  families.counter("gateway_policy_reloads_total", "Policies that were taken", input.reload.taken);
+  families.counter("gateway_policy_reloads_refused_total", "Policies that were refused",
                    input.reload.refused);
-  families.gauge("policy_reload_failed", "1 while the last reload was refused",
+  families.gauge("gateway_policy_reload_failed", "1 while the last reload was refused",
                  input.reload.error.empty() ? 0 : 1);
   http::add_server_metrics(families, input.http);
   return families.text();

@@ -7,6 +7,7 @@
 #include "base/settings.h"
 #include "base/wall_clock.h"
 #include "gateway/policy_text.h"
+#include "http/loop.h"
 
 namespace layard::gateway {
 namespace {
@@ -34,6 +35,14 @@ Result<DeviceLink> link_of(const PolicyDevice& device, const SetupSource& source
   LAYARD_ASSIGN(link.upstream, http::parse_upstream(device.url));
   link.client = client_options(device);
   link.tls.ca_file = device.ca_file;
+  if (!device.ca_file.empty()) {
+    // Looked at now: a file that is wrong is no device's failure later on.
+    const auto loop = http::SocketLoop::create();
+    const auto dialer = http::make_dialer(*loop, link.tls);
+    if (!dialer.ok()) {
+      return invalid("devices." + device.name + "." + dialer.error().message);
+    }
+  }
   link.client_key = link.upstream.origin() + " " + device.ca_file;
   for (const std::int64_t value :
        {link.client.connect_ms, link.client.write_ms, link.client.head_ms, link.client.idle_ms,

@@ -1,5 +1,7 @@
 #include "gateway/model_rewriter.h"
 
+#include <algorithm>
+
 #include "base/json.h"
 
 namespace layard::gateway {
@@ -28,6 +30,11 @@ void ModelRewriter::feed_json(std::string_view bytes, std::string& out) {
     const bool within = scanner_.in_model();
     const ModelScanner::Step step = scanner_.scan(bytes);
     const bool begins = step.found == ModelScanner::Found::kBegin;
+    if (within && replaced_ == 1) {
+      const bool ends = step.found == ModelScanner::Found::kEnd;
+      first_seen_ += bytes.substr(0, step.bytes - (ends ? 1 : 0));
+      first_seen_.resize(std::min(first_seen_.size(), kSeenBytesMax));
+    }
     if (!within) out += bytes.substr(0, step.bytes - (begins ? 1 : 0));
     if (begins) {
       out += quoted_model_;

@@ -32,6 +32,9 @@ class ModelRewriter {
   /// Appends to `out` what becomes of `bytes`.
   void feed(std::string_view bytes, std::string& out);
 
+  /// The first value that was replaced, as it stood between its quotes; at most kSeenBytesMax.
+  const std::string& first_seen() const noexcept { return first_seen_; }
+  static constexpr std::size_t kSeenBytesMax = 256;
   /// Values replaced so far.
   std::uint64_t replaced() const noexcept { return replaced_; }
 
@@ -44,6 +47,7 @@ class ModelRewriter {
   SseLines lines_;
   ModelScanner scanner_{ModelPlaces::kReply};
   std::uint64_t replaced_ = 0;
+  std::string first_seen_;
 };
 
 }  // namespace layard::gateway

@@ -162,5 +162,19 @@ TEST(ModelRewriter, OnlyTheNameDiffersHoweverTheInputIsCut) {
   EXPECT_GT(changed, 200U);
 }
 
+TEST(ModelRewriter, RemembersTheFirstNameItReplaced) {
+  for (const std::size_t cut : {std::size_t{1}, std::size_t{5}, std::size_t{100}}) {
+    ModelRewriter rewriter(ReplyForm::kJson, "mine");
+    const std::string text = R"({"id": 1, "model": "real \"one\"", "model": "other"})";
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); i += cut) rewriter.feed(text.substr(i, cut), out);
+    EXPECT_EQ(rewriter.first_seen(), R"(real \"one\")") << cut;
+  }
+  ModelRewriter longest(ReplyForm::kJson, "mine");
+  std::string out;
+  longest.feed("{\"model\": \"" + std::string(1000, 'a') + "\"}", out);
+  EXPECT_EQ(longest.first_seen(), std::string(ModelRewriter::kSeenBytesMax, 'a'));
+}
+
 }  // namespace
 }  // namespace layard::gateway

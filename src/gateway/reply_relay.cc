@@ -71,11 +71,11 @@ struct ReplyRelay::Silence {
 };
 
 ReplyRelay::ReplyRelay(http::Loop& loop, http::Responder& responder, RelayOptions options,
-                       std::function<void()> on_keepalive)
+                       Hooks hooks)
     : loop_(loop),
       responder_(responder),
       options_(std::move(options)),
-      on_keepalive_(std::move(on_keepalive)),
+      hooks_(std::move(hooks)),
       last_sent_ns_(loop.now_ns()) {}
 
 ReplyRelay::~ReplyRelay() {
@@ -109,7 +109,7 @@ void ReplyRelay::check_silence() {
     const bool fits = watch_ ? watch_->at_boundary() : started_early_;
     if (fits && responder_.write(kComment) == http::WriteStatus::kAccepted) {
       last_sent_ns_ = loop_.now_ns();
-      if (on_keepalive_) on_keepalive_();
+      if (hooks_.on_keepalive) hooks_.on_keepalive();
     }
   }
   loop_.call_after(wait_ms, [silence = silence_] {
@@ -127,6 +127,7 @@ void ReplyRelay::start(http::Response head) {
 void ReplyRelay::note(std::string_view bytes) {
   last_byte_ns_ = loop_.now_ns();
   if (!first_byte_ns_) first_byte_ns_ = last_byte_ns_;
+  if (hooks_.on_bytes) hooks_.on_bytes(last_byte_ns_);
   if (!watch_) return;
   watch_->feed(bytes);
   if (!first_token_ns_ && watch_->saw_token()) first_token_ns_ = last_byte_ns_;
@@ -252,6 +253,7 @@ http::Task<RelayResult> ReplyRelay::pump(http::ClientResponse& response, std::st
                                          int status) {
   if (watch_) note(first);
   std::string bytes = rewritten(first);
+  first = {};
   while (true) {
     if (!bytes.empty()) {
       const bool sent = co_await send(bytes);

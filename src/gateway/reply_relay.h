@@ -43,9 +43,12 @@ struct RelayResult {
 /// Thread-safety: the loop's thread only. Ownership: `loop` and `responder` must outlive it.
 class ReplyRelay {
  public:
-  /// `on_keepalive` is called with every comment.
-  ReplyRelay(http::Loop& loop, http::Responder& responder, RelayOptions options,
-             std::function<void()> on_keepalive);
+  /// What its owner hears of; each may be empty.
+  struct Hooks {
+    std::function<void()> on_keepalive = {};                 ///< a comment was sent
+    std::function<void(std::int64_t now_ns)> on_bytes = {};  ///< the device sent some of a body
+  };
+  ReplyRelay(http::Loop& loop, http::Responder& responder, RelayOptions options, Hooks hooks);
   ~ReplyRelay();
   ReplyRelay(const ReplyRelay&) = delete;
   ReplyRelay& operator=(const ReplyRelay&) = delete;
@@ -73,6 +76,8 @@ class ReplyRelay {
   std::optional<std::int64_t> first_token_ns() const noexcept { return first_token_ns_; }
   std::int64_t last_byte_ns() const noexcept { return last_byte_ns_; }
   const TokenUsage& usage() const noexcept { return usage_; }
+  /// The model's name as the device had it, where it was replaced.
+  std::string model_reported() const { return rewriter_ ? rewriter_->first_seen() : ""; }
   bool is_events() const noexcept { return watch_.has_value(); }
   std::uint64_t events() const noexcept { return watch_ ? watch_->events() : 0; }
 
@@ -94,7 +99,7 @@ class ReplyRelay {
   http::Loop& loop_;
   http::Responder& responder_;
   const RelayOptions options_;
-  std::function<void()> on_keepalive_;
+  const Hooks hooks_;
   std::function<http::Response()> early_head_;
   std::shared_ptr<Silence> silence_;
   std::optional<SseWatch> watch_;

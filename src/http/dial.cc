@@ -272,23 +272,6 @@ class AttemptHandle final : public Dialling {
   std::shared_ptr<Attempt> attempt_;
 };
 
-class AsioDialer final : public Dialer {
- public:
-  AsioDialer(asio::io_context& context, std::shared_ptr<asio::ssl::context> tls)
-      : context_(context), tls_(std::move(tls)) {}
-
-  std::unique_ptr<Dialling> dial(const Upstream& upstream, std::int64_t wait_ms,
-                                 std::function<void(DialResult)> done) override {
-    auto attempt = std::make_shared<Attempt>(context_, tls_, upstream, wait_ms, std::move(done));
-    attempt->begin();
-    return std::make_unique<AttemptHandle>(std::move(attempt));
-  }
-
- private:
-  asio::io_context& context_;
-  std::shared_ptr<asio::ssl::context> tls_;
-};
-
 // Servers that speak more than one protocol are told which one this is.
 constexpr std::array<unsigned char, 9> kProtocols = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
 
@@ -308,9 +291,7 @@ Status trust(asio::ssl::context& context, const std::string& ca_file) {
   return {};
 }
 
-}  // namespace
-
-Result<std::unique_ptr<Dialer>> make_dialer(SocketLoop& loop, const TlsOptions& tls) {
+Result<std::shared_ptr<asio::ssl::context>> make_context(const TlsOptions& tls) {
   auto context = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_client);
   LAYARD_TRY(trust(*context, tls.ca_file));
   error_code error;
@@ -319,6 +300,58 @@ Result<std::unique_ptr<Dialer>> make_dialer(SocketLoop& loop, const TlsOptions& 
   if (error || SSL_CTX_set_min_proto_version(native, TLS1_2_VERSION) != 1 ||
       SSL_CTX_set_alpn_protos(native, kProtocols.data(), kProtocols.size()) != 0) {
     return Error{ErrorCode::kInternal, "TLS cannot be set up"};
+  }
+  return context;
+}
+
+// Of an attempt that could not begin.
+class FailedHandle final : public Dialling {
+ public:
+  explicit FailedHandle(std::shared_ptr<bool> alive) : alive_(std::move(alive)) {}
+  ~FailedHandle() override { *alive_ = false; }
+
+ private:
+  std::shared_ptr<bool> alive_;
+};
+
+// Most loops never speak TLS, and what it needs takes a good part of a second to make.
+class AsioDialer final : public Dialer {
+ public:
+  /// `tls`: null: made with the system's authorities when it is first needed.
+  AsioDialer(asio::io_context& context, std::shared_ptr<asio::ssl::context> tls)
+      : context_(context), tls_(std::move(tls)) {}
+
+  std::unique_ptr<Dialling> dial(const Upstream& upstream, std::int64_t wait_ms,
+                                 std::function<void(DialResult)> done) override {
+    if (upstream.tls && tls_ == nullptr) {
+      auto made = make_context({});
+      if (!made.ok()) {
+        const std::string message = upstream.origin() + ": " + made.error().message;
+        auto alive = std::make_shared<bool>(true);
+        asio::post(context_, [alive, done = std::move(done), message] {
+          if (*alive) done({nullptr, DialFault::kTls, message});
+        });
+        return std::make_unique<FailedHandle>(std::move(alive));
+      }
+      tls_ = *std::move(made);
+    }
+    auto attempt = std::make_shared<Attempt>(context_, tls_, upstream, wait_ms, std::move(done));
+    attempt->begin();
+    return std::make_unique<AttemptHandle>(std::move(attempt));
+  }
+
+ private:
+  asio::io_context& context_;
+  std::shared_ptr<asio::ssl::context> tls_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Dialer>> make_dialer(SocketLoop& loop, const TlsOptions& tls) {
+  std::shared_ptr<asio::ssl::context> context;
+  // A file that is named is looked at now, so that a wrong one is known at the start.
+  if (!tls.ca_file.empty()) {
+    LAYARD_ASSIGN(context, make_context(tls));
   }
   return std::unique_ptr<Dialer>(
       std::make_unique<AsioDialer>(io_context_of(loop), std::move(context)));
