@@ -42,6 +42,7 @@ LineUse read_line(std::string_view text, LoggedDecision& out) {
                     read_number(*line, "decision_ms", out.decision_ms) &&
                     read_number(*line, "prompt_tokens", out.prompt_tokens) &&
                     read_number(*line, "completion_tokens", out.output_tokens) &&
+                    read_number(*line, "cached_tokens", out.cached_tokens) &&
                     read_number(*line, "turns", out.turns);
   if (!read) return LineUse::kBroken;
   out.asked = source == "model";

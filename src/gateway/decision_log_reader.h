@@ -29,7 +29,8 @@ struct LoggedDecision {
   std::optional<double> decision_ms;
   std::optional<double> prompt_tokens;
   std::optional<double> output_tokens;
-  std::optional<double> turns;  ///< of the conversation
+  std::optional<double> turns;               ///< of the conversation
+  std::optional<double> cached_tokens = {};  ///< of the prompt
 };
 
 struct DecisionLog {
@@ -40,10 +41,10 @@ struct DecisionLog {
   std::vector<std::size_t> broken_lines;  ///< the first ones, from 1
 };
 
-/// Reads members `class`, `source`, `decision_ms`, `prompt_tokens`, `completion_tokens`, `turns`,
-/// `status` and `cancelled`. Time and memory are linear in the text, up to kDecisionsMax; later
-/// lines are left out. Errors: kInvalidRequest: more than kDecisionLogBytesMax, or no line of it
-/// can be read, naming `source`.
+/// Reads members `class`, `source`, `decision_ms`, `prompt_tokens`, `completion_tokens`,
+/// `cached_tokens`, `turns`, `status` and `cancelled`. Time and memory are linear in the text, up
+/// to kDecisionsMax; later lines are left out. Errors: kInvalidRequest: more than
+/// kDecisionLogBytesMax, or no line of it can be read, naming `source`.
 Result<DecisionLog> read_decision_log(std::string_view text, const std::string& source);
 
 /// `3 of 200 lines are broken: 4, 9, 17`; empty where none is.

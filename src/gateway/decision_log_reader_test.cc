@@ -10,7 +10,7 @@ TEST(DecisionLogReader, WhatAPolicyIsComputedFrom) {
       R"({"ts": "2026-11-20T10:00:00Z", "class": "short", "confidence": 0.4, "source": "model",)"
       R"( "device": "a", "decision_ms": 12.5, "ttft_ms": 90, "prompt_tokens": 20,)"
       R"( "completion_tokens": 8, "decode_tps": 20, "status": 200, "cancelled": false,)"
-      R"( "turns": 3, "later": {"x": [1]}})"
+      R"( "cached_tokens": 5, "turns": 3, "later": {"x": [1]}})"
       "\n\r\n"
       R"({"class": "long_doc", "source": "gate", "decision_ms": null})"
       "\n",
@@ -25,6 +25,7 @@ TEST(DecisionLogReader, WhatAPolicyIsComputedFrom) {
   EXPECT_EQ(first.prompt_tokens, 20);
   EXPECT_EQ(first.output_tokens, 8);
   EXPECT_EQ(first.turns, 3);
+  EXPECT_EQ(first.cached_tokens, 5);
   EXPECT_FALSE(log->decisions[1].asked);
   EXPECT_EQ(log->decisions[1].decision_ms, std::nullopt);
   EXPECT_EQ(broken_lines_text(*log), "");

@@ -12,6 +12,7 @@ constexpr int kSteps = 500;
 struct ClassLog {
   std::vector<double> prompts;
   std::vector<double> outputs;
+  std::vector<double> cached;
   double count = 0;
 };
 
@@ -85,7 +86,10 @@ RouteTraffic logged_traffic(const MeasuredEvidence& evidence, const DecisionLog&
     ClassLog& into = logs[static_cast<std::size_t>(found - out.classes.begin())];
     ++into.count;
     ++out.decisions;
-    if (decision.prompt_tokens) into.prompts.push_back(*decision.prompt_tokens);
+    if (decision.prompt_tokens) {
+      into.prompts.push_back(*decision.prompt_tokens);
+      into.cached.push_back(decision.cached_tokens.value_or(0));
+    }
     if (decision.output_tokens) into.outputs.push_back(*decision.output_tokens);
   }
   if (!decisions_ms.empty()) out.decision_ms = median(decisions_ms);
@@ -97,7 +101,8 @@ RouteTraffic logged_traffic(const MeasuredEvidence& evidence, const DecisionLog&
   for (std::size_t c = 0; c < logs.size(); ++c) {
     out.classes[c].share = shares[c];
     if (logs[c].prompts.empty() || logs[c].outputs.empty()) continue;
-    out.classes[c].size = RequestSize{median(logs[c].prompts), 0, median(logs[c].outputs)};
+    out.classes[c].size =
+        RequestSize{median(logs[c].prompts), median(logs[c].cached), median(logs[c].outputs)};
   }
   return out;
 }

@@ -40,12 +40,14 @@ TEST(RouteTraffic, TheLogSaysSharesSizesAndTimes) {
   log.decisions[0].prompt_tokens = 10;
   log.decisions[0].output_tokens = 4;
   log.decisions[1].prompt_tokens = 30;
+  log.decisions[1].cached_tokens = 8;
   log.decisions[0].turns = 2;
   log.decisions[1].turns = 5;
   log.decisions[2].asked = false;
   const RouteTraffic traffic = logged_traffic(evidence_of({"short", "code"}), log, {});
   EXPECT_NEAR(traffic.find("short")->share, 0.75, 1e-12);
   EXPECT_EQ(traffic.find("short")->size->prompt_tokens, 20);
+  EXPECT_EQ(traffic.find("short")->size->cached_tokens, 4);
   EXPECT_EQ(traffic.find("short")->size->output_tokens, 4);
   EXPECT_FALSE(traffic.find("code")->size.has_value());
   EXPECT_EQ(traffic.decision_ms, 10);  // of 10, 11 and 10
