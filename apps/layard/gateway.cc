@@ -1,8 +1,6 @@
 #include <iostream>
 #include <memory>
 
-#include "base/env.h"
-#include "base/filesystem.h"
 #include "commands.h"
 #include "gateway/gateway_options.h"
 #include "gateway/gateway_server.h"
@@ -25,9 +23,7 @@ struct Options {
 };
 
 Result<GatewayOptions> gateway_options(const Globals& globals, const Options& options) {
-  const base::ProcessEnv env;
-  LAYARD_ASSIGN(GatewayOptions out,
-                gateway::read_gateway_options({options.given, &env, &base::real_filesystem()}));
+  LAYARD_ASSIGN(GatewayOptions out, gateway::gateway_options_from_process(options.given));
   LAYARD_ASSIGN(out.service.checkpoints.environment, environment(globals));
   out.service.checkpoints.local_files_only = globals.offline;
   return out;
@@ -44,9 +40,7 @@ Status check_model(const GatewayOptions& options, const gateway::RoutePolicy& po
 // Prints the settings in force, and whether the gateway could start with them.
 int check(const GatewayOptions& options) {
   std::cout << gateway::print_gateway_options(options) << "\n";
-  const base::ProcessEnv env;
-  const auto setup = gateway::make_setup(
-      {options.policy_file, options.backends, options.device, &env, &base::real_filesystem()});
+  const auto setup = gateway::setup_from_process(options);
   Status status = setup.ok() ? check_model(options, (*setup)->policy) : Status(setup.error());
   if (setup.ok()) {
     for (const std::string& warning : (*setup)->warnings) {

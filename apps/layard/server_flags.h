@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "base/settings.h"
 #include "commands.h"
+#include "server/serve_options.h"
 
 namespace layard::cli {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <thread>
 
-#include "base/event_log.h"
+#include "server/serve_options.h"
 
 namespace layard::cli {
 

@@ -1,41 +1,69 @@
 #include "base/metric_families.h"
 
+#include <prometheus/metric_family.h>
 #include <prometheus/text_serializer.h>
 
 #include <limits>
 #include <sstream>
 
 namespace layard::base {
+namespace {
 
 using prometheus::ClientMetric;
-using prometheus::MetricFamily;
 
-MetricFamily& MetricFamilies::add(const std::string& name, Type type, const std::string& help) {
-  families_.push_back({"layard_" + name, help, type, {}});
-  return families_.back();
+prometheus::MetricType type_of(MetricType type) {
+  switch (type) {
+    case MetricType::kCounter:
+      return prometheus::MetricType::Counter;
+    case MetricType::kGauge:
+      return prometheus::MetricType::Gauge;
+    case MetricType::kHistogram:
+      return prometheus::MetricType::Histogram;
+  }
+  return prometheus::MetricType::Untyped;
+}
+
+ClientMetric metric_with(const MetricFamilies::Labels& labels) {
+  ClientMetric metric;
+  for (const auto& [name, value] : labels) metric.label.push_back({name, value});
+  return metric;
+}
+
+}  // namespace
+
+struct MetricFamilies::Impl {
+  std::vector<prometheus::MetricFamily> families;
+};
+
+MetricFamilies::MetricFamilies() : impl_(std::make_unique<Impl>()) {}
+MetricFamilies::~MetricFamilies() = default;
+
+MetricFamilies::Family MetricFamilies::add(const std::string& name, MetricType type,
+                                           const std::string& help) {
+  impl_->families.push_back({"layard_" + name, help, type_of(type), {}});
+  return impl_->families.size() - 1;
 }
 
 void MetricFamilies::counter(const std::string& name, const std::string& help,
                              std::uint64_t value) {
-  put(add(name, Type::Counter, help), {}, static_cast<double>(value));
+  put(add(name, MetricType::kCounter, help), {}, static_cast<double>(value));
 }
 
 void MetricFamilies::gauge(const std::string& name, const std::string& help, double value) {
-  put(add(name, Type::Gauge, help), {}, value);
+  put(add(name, MetricType::kGauge, help), {}, value);
 }
 
-void MetricFamilies::put(MetricFamily& family, Labels labels, double value) {
-  ClientMetric metric;
-  metric.label = std::move(labels);
-  (family.type == Type::Gauge ? metric.gauge.value : metric.counter.value) = value;
-  family.metric.push_back(std::move(metric));
+void MetricFamilies::put(Family family, const Labels& labels, double value) {
+  prometheus::MetricFamily& to = impl_->families.at(family);
+  ClientMetric metric = metric_with(labels);
+  (to.type == prometheus::MetricType::Gauge ? metric.gauge.value : metric.counter.value) = value;
+  to.metric.push_back(std::move(metric));
 }
 
-void MetricFamilies::put_times(MetricFamily& family, Labels labels,
+void MetricFamilies::put_times(Family family, const Labels& labels,
                                std::span<const double> bounds_s,
                                std::span<const std::uint64_t> counts, double sum_s) {
-  ClientMetric metric;
-  metric.label = std::move(labels);
+  ClientMetric metric = metric_with(labels);
   for (std::size_t i = 0; i < counts.size(); ++i) {
     metric.histogram.sample_count += counts[i];
     const double upper =
@@ -43,12 +71,12 @@ void MetricFamilies::put_times(MetricFamily& family, Labels labels,
     metric.histogram.bucket.push_back({metric.histogram.sample_count, upper});
   }
   metric.histogram.sample_sum = sum_s;
-  family.metric.push_back(std::move(metric));
+  impl_->families.at(family).metric.push_back(std::move(metric));
 }
 
 std::string MetricFamilies::text() const {
   std::ostringstream out;
-  prometheus::TextSerializer().Serialize(out, families_);
+  prometheus::TextSerializer().Serialize(out, impl_->families);
   return std::move(out).str();
 }
 

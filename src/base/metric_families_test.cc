@@ -7,13 +7,11 @@
 namespace layard::base {
 namespace {
 
-using Type = MetricFamilies::Type;
-
 TEST(MetricFamilies, TextForm) {
   MetricFamilies families;
   families.counter("requests_total", "Requests", 7);
   families.gauge("open", "Open ones", 2.5);
-  MetricFamilies::put(families.add("by_name", Type::Gauge, "Named"), {{"name", "a\"b"}}, 1);
+  families.put(families.add("by_name", MetricType::kGauge, "Named"), {{"name", "a\"b"}}, 1);
   EXPECT_EQ(families.text(),
             "# HELP layard_requests_total Requests\n"
             "# TYPE layard_requests_total counter\n"
@@ -30,8 +28,8 @@ TEST(MetricFamilies, TimesAreCumulative) {
   MetricFamilies families;
   const std::array<double, 2> bounds = {0.5, 1};
   const std::array<std::uint64_t, 3> counts = {2, 0, 1};
-  MetricFamilies::put_times(families.add("wait_seconds", Type::Histogram, "Waits"), {}, bounds,
-                            counts, 3.5);
+  families.put_times(families.add("wait_seconds", MetricType::kHistogram, "Waits"), {}, bounds,
+                     counts, 3.5);
   EXPECT_EQ(families.text(),
             "# HELP layard_wait_seconds Waits\n"
             "# TYPE layard_wait_seconds histogram\n"

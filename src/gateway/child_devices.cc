@@ -31,14 +31,20 @@ std::string fingerprint(const SupervisedChild& child) {
   return out;
 }
 
+SupervisorOptions reporting_to(std::function<void(const ChildChange&)> on_change) {
+  SupervisorOptions out;
+  out.on_change = std::move(on_change);
+  return out;
+}
+
 }  // namespace
 
 ChildDevices::ChildDevices(GatewayCore& core, const base::Env& env)
-    : core_(core), env_(env), supervisor_([this] {
-        SupervisorOptions options;
-        options.on_change = [this](const ChildChange& change) { on_change(change); };
-        return options;
-      }()) {}
+    : core_(core), env_(env), supervisor_(reporting_to(change_hook())) {}
+
+std::function<void(const ChildChange&)> ChildDevices::change_hook() {
+  return [this](const ChildChange& change) { on_change(change); };
+}
 
 Result<SupervisedChild> ChildDevices::child_of(const GatewaySetup& setup,
                                                std::size_t device) const {

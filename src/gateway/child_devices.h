@@ -44,6 +44,7 @@ class ChildDevices {
 
  private:
   Result<SupervisedChild> child_of(const GatewaySetup& setup, std::size_t device) const;
+  std::function<void(const ChildChange&)> change_hook();
   void on_change(const ChildChange& change);
 
   GatewayCore& core_;

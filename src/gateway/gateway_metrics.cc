@@ -8,48 +8,50 @@ namespace layard::gateway {
 namespace {
 
 using base::MetricFamilies;
-using Type = MetricFamilies::Type;
+using Type = base::MetricType;
 
 void add_devices(MetricFamilies& families, const PageInput& input) {
-  auto& up = families.add("device_up", Type::Gauge, "1 where a device takes requests");
+  const auto up = families.add("device_up", Type::kGauge, "1 where a device takes requests");
   for (const DeviceView& device : input.devices) {
     const bool is_up =
         device.state == DeviceState::kHealthy || device.state == DeviceState::kHalfOpen;
-    MetricFamilies::put(up, {{"device", device.name}}, is_up ? 1 : 0);
+    families.put(up, {{"device", device.name}}, is_up ? 1 : 0);
   }
-  auto& running = families.add("device_requests", Type::Gauge, "Requests that run on a device");
+  const auto running =
+      families.add("device_requests", Type::kGauge, "Requests that run on a device");
   for (const DeviceView& device : input.devices) {
-    MetricFamilies::put(running, {{"device", device.name}}, static_cast<double>(device.in_flight));
+    families.put(running, {{"device", device.name}}, static_cast<double>(device.in_flight));
   }
   const auto limit = [&](const char* name, const char* help, auto member) {
-    auto& family = families.add(name, Type::Gauge, help);
+    const auto family = families.add(name, Type::kGauge, help);
     for (const PolicyDevice& device : input.setup->policy.servers) {
-      MetricFamilies::put(family, {{"device", device.name}}, static_cast<double>(device.*member));
+      families.put(family, {{"device", device.name}}, static_cast<double>(device.*member));
     }
   };
   limit("device_requests_max", "Requests that may run on a device; 0: no limit",
         &PolicyDevice::requests_max);
   limit("device_queue_max", "Requests that may wait for a device; 0: no limit of its own",
         &PolicyDevice::queue_max);
-  auto& waiting = families.add("device_waiting", Type::Gauge, "Requests that wait for a device");
+  const auto waiting =
+      families.add("device_waiting", Type::kGauge, "Requests that wait for a device");
   for (const DeviceView& device : input.devices) {
-    MetricFamilies::put(waiting, {{"device", device.name}}, static_cast<double>(device.waiting));
+    families.put(waiting, {{"device", device.name}}, static_cast<double>(device.waiting));
   }
 }
 
 void add_device_counts(MetricFamilies& families, const PageInput& input) {
-  auto& replies =
-      families.add("device_replies_total", Type::Counter, "Replies of a device, by its status");
+  const auto replies =
+      families.add("device_replies_total", Type::kCounter, "Replies of a device, by its status");
   for (const auto& [name, stats] : input.stats.devices) {
     for (const auto& [status, count] : stats.by_status) {
-      MetricFamilies::put(replies, {{"device", name}, {"status", std::to_string(status)}},
-                          static_cast<double>(count));
+      families.put(replies, {{"device", name}, {"status", std::to_string(status)}},
+                   static_cast<double>(count));
     }
   }
   const auto counter = [&](const char* name, const char* help, auto member) {
-    auto& family = families.add(name, Type::Counter, help);
+    const auto family = families.add(name, Type::kCounter, help);
     for (const auto& [device, stats] : input.stats.devices) {
-      MetricFamilies::put(family, {{"device", device}}, static_cast<double>(stats.*member));
+      families.put(family, {{"device", device}}, static_cast<double>(stats.*member));
     }
   };
   counter("device_attempts_total", "Requests that were sent to a device", &DeviceStats::attempts);
@@ -60,40 +62,39 @@ void add_device_counts(MetricFamilies& families, const PageInput& input) {
           &DeviceStats::prompt_tokens);
   counter("device_completion_tokens_total", "Tokens of replies, as devices said",
           &DeviceStats::completion_tokens);
-  auto& first = families.add("device_first_byte_seconds", Type::Histogram,
-                             "From a request to its reply's first byte or token");
+  const auto first = families.add("device_first_byte_seconds", Type::kHistogram,
+                                  "From a request to its reply's first byte or token");
   for (const auto& [name, stats] : input.stats.devices) {
-    MetricFamilies::put_times(first, {{"device", name}}, kStatBoundsS, stats.first_byte.counts,
-                              stats.first_byte.sum_s);
+    families.put_times(first, {{"device", name}}, kStatBoundsS, stats.first_byte.counts,
+                       stats.first_byte.sum_s);
   }
-  auto& total = families.add("device_request_seconds", Type::Histogram,
-                             "From a request to its reply's last byte");
+  const auto total = families.add("device_request_seconds", Type::kHistogram,
+                                  "From a request to its reply's last byte");
   for (const auto& [name, stats] : input.stats.devices) {
-    MetricFamilies::put_times(total, {{"device", name}}, kStatBoundsS, stats.total.counts,
-                              stats.total.sum_s);
+    families.put_times(total, {{"device", name}}, kStatBoundsS, stats.total.counts,
+                       stats.total.sum_s);
   }
 }
 
 void add_decisions(MetricFamilies& families, const PageInput& input) {
-  auto& sources = families.add("gateway_decisions_total", Type::Counter,
-                               "Requests by what decided their class");
+  const auto sources = families.add("gateway_decisions_total", Type::kCounter,
+                                    "Requests by what decided their class");
   for (std::size_t i = 0; i < input.stats.decisions.size(); ++i) {
-    MetricFamilies::put(
-        sources, {{"source", std::string(decision_source_name(static_cast<DecisionSource>(i)))}},
-        static_cast<double>(input.stats.decisions[i]));
+    families.put(sources,
+                 {{"source", std::string(decision_source_name(static_cast<DecisionSource>(i)))}},
+                 static_cast<double>(input.stats.decisions[i]));
   }
-  auto& classes =
-      families.add("gateway_classes_total", Type::Counter, "New decisions by their class");
+  const auto classes =
+      families.add("gateway_classes_total", Type::kCounter, "New decisions by their class");
   for (const auto& [name, count] : input.stats.classes) {
-    MetricFamilies::put(classes, {{"class", name}}, static_cast<double>(count));
+    families.put(classes, {{"class", name}}, static_cast<double>(count));
   }
   families.counter("gateway_decision_failures_total",
                    "Decisions that failed: the default device served",
                    input.stats.decision_failures);
-  MetricFamilies::put_times(families.add("gateway_decision_seconds", Type::Histogram,
-                                         "How long the model was waited for"),
-                            {}, kStatBoundsS, input.stats.decision.counts,
-                            input.stats.decision.sum_s);
+  families.put_times(families.add("gateway_decision_seconds", Type::kHistogram,
+                                  "How long the model was waited for"),
+                     {}, kStatBoundsS, input.stats.decision.counts, input.stats.decision.sum_s);
   families.gauge("gateway_conversations", "Conversations whose class is kept",
                  static_cast<double>(input.conversations));
   families.counter("gateway_sticky_hits_total", "Turns whose class was kept", input.sticky.hits);
@@ -106,11 +107,11 @@ void add_decisions(MetricFamilies& families, const PageInput& input) {
 }
 
 void add_requests(MetricFamilies& families, const PageInput& input) {
-  auto& replies = families.add("gateway_replies_total", Type::Counter,
-                               "Requests that were answered, by API and status");
+  const auto replies = families.add("gateway_replies_total", Type::kCounter,
+                                    "Requests that were answered, by API and status");
   for (std::size_t i = 0; i < kApis; ++i) {
     for (const auto& [status, count] : input.stats.replies[i]) {
-      MetricFamilies::put(
+      families.put(
           replies,
           {{"api", std::string(api_name(static_cast<Api>(i)))}, {"status", std::to_string(status)}},
           static_cast<double>(count));
@@ -126,8 +127,8 @@ void add_requests(MetricFamilies& families, const PageInput& input) {
                    input.stats.clients_gone);
   families.counter("gateway_keepalives_total", "Comments that were put into silent streams",
                    input.stats.keepalives);
-  MetricFamilies::put_times(
-      families.add("gateway_added_seconds", Type::Histogram,
+  families.put_times(
+      families.add("gateway_added_seconds", Type::kHistogram,
                    "From a request's last byte to its first sending, the decision included"),
       {}, kStatBoundsS, input.stats.added.counts, input.stats.added.sum_s);
 }
@@ -136,14 +137,14 @@ void add_requests(MetricFamilies& families, const PageInput& input) {
 
 std::string gateway_metrics_text(const PageInput& input) {
   MetricFamilies families;
-  MetricFamilies::put(families.add("build_info", Type::Gauge, "1; the version is in the label"),
-                      {{"version", std::string(version())}}, 1);
+  families.put(families.add("build_info", Type::kGauge, "1; the version is in the label"),
+               {{"version", std::string(version())}}, 1);
   add_requests(families, input);
   add_decisions(families, input);
   add_devices(families, input);
   add_device_counts(families, input);
-  MetricFamilies::put(families.add("gateway_policy_info", Type::Gauge, "1; the policy's hash"),
-                      {{"hash", input.setup->hash}}, 1);
+  families.put(families.add("gateway_policy_info", Type::kGauge, "1; the policy's hash"),
+               {{"hash", input.setup->hash}}, 1);
   families.counter("gateway_policy_reloads_total", "Policies that were taken", input.reload.taken);
   families.counter("gateway_policy_reloads_refused_total", "Policies that were refused",
                    input.reload.refused);

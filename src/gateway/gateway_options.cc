@@ -308,6 +308,11 @@ Result<GatewayOptions> read_gateway_options(const base::SettingSources& sources)
   return options;
 }
 
+Result<GatewayOptions> gateway_options_from_process(const base::GivenSettings& flags) {
+  const base::ProcessEnv env;
+  return read_gateway_options({flags, &env, &base::real_filesystem()});
+}
+
 std::string print_gateway_options(const GatewayOptions& options) {
   JsonValue out = JsonValue::object();
   for (const Setting& setting : kSettings) {

@@ -60,6 +60,9 @@ std::span<const base::SettingInfo> gateway_setting_table();
 /// keys; kIo.
 Result<GatewayOptions> read_gateway_options(const base::SettingSources& sources);
 
+/// The same from the process's environment and disk.
+Result<GatewayOptions> gateway_options_from_process(const base::GivenSettings& flags);
+
 /// What `layard gateway --check` prints of them: every setting as it is in force, as JSON with
 /// indent 1; of the keys only their number.
 std::string print_gateway_options(const GatewayOptions& options);

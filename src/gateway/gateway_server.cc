@@ -63,9 +63,7 @@ struct GatewayServer::Impl {
 };
 
 Result<GatewaySetupPtr> GatewayServer::Impl::read_setup() {
-  LAYARD_ASSIGN(GatewaySetupPtr setup,
-                make_setup({options.policy_file, options.backends, options.device, &env,
-                            &base::real_filesystem()}));
+  LAYARD_ASSIGN(GatewaySetupPtr setup, setup_from_process(options));
   for (const std::string& warning : setup->warnings) {
     log.event(LogLevel::kWarning, "policy", {{"warning", JsonValue::string(warning)}});
   }

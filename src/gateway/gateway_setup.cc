@@ -130,4 +130,10 @@ Result<GatewaySetupPtr> make_setup(const SetupSource& source) {
   return GatewaySetupPtr(std::move(setup));
 }
 
+Result<GatewaySetupPtr> setup_from_process(const GatewayOptions& options) {
+  const base::ProcessEnv env;
+  return make_setup(
+      {options.policy_file, options.backends, options.device, &env, &base::real_filesystem()});
+}
+
 }  // namespace layard::gateway

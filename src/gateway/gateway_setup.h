@@ -11,6 +11,7 @@
 #include "base/env.h"
 #include "base/filesystem.h"
 #include "gateway/fleet.h"
+#include "gateway/gateway_options.h"
 #include "gateway/request_class.h"
 #include "gateway/route_policy.h"
 #include "http/client_types.h"
@@ -62,5 +63,8 @@ struct SetupSource {
 /// Errors: kInvalidRequest: those of RoutePolicy::parse, no device with an address, a default or
 /// forced device that is none of them, a variable or file of a key that is empty; kIo.
 Result<GatewaySetupPtr> make_setup(const SetupSource& source);
+
+/// The same with what the options name, from the process's environment and disk.
+Result<GatewaySetupPtr> setup_from_process(const GatewayOptions& options);
 
 }  // namespace layard::gateway

@@ -16,13 +16,11 @@ void add_server_metrics(base::MetricFamilies& families, const Counters& counters
   families.counter("http_requests_total", "Requests whose header was read", counters.requests);
   families.gauge("http_requests_open", "Requests that are being answered",
                  static_cast<double>(counters.requests_open));
-  prometheus::MetricFamily& refused =
-      families.add("http_refused_total", base::MetricFamilies::Type::Counter,
-                   "Requests and connections refused below the endpoints");
+  const auto refused = families.add("http_refused_total", base::MetricType::kCounter,
+                                    "Requests and connections refused below the endpoints");
   for (const RefusalInfo& info : refusal_table()) {
-    base::MetricFamilies::put(
-        refused, {{"reason", std::string(info.name)}},
-        static_cast<double>(counters.refused[static_cast<std::size_t>(info.reason)]));
+    families.put(refused, {{"reason", std::string(info.name)}},
+                 static_cast<double>(counters.refused[static_cast<std::size_t>(info.reason)]));
   }
   families.counter("http_clients_gone_total", "Clients that left before their answer",
                    counters.clients_gone);

@@ -9,42 +9,39 @@
 namespace layard::server {
 namespace {
 
-using prometheus::ClientMetric;
-using prometheus::MetricFamily;
-using prometheus::MetricType;
+using base::MetricType;
 
 void add_requests(base::MetricFamilies& families, const RequestStats::All& requests) {
-  MetricFamily& counts = families.add("http_responses_total", MetricType::Counter,
-                                      "Requests that were answered, by endpoint and status");
+  const auto counts = families.add("http_responses_total", MetricType::kCounter,
+                                   "Requests that were answered, by endpoint and status");
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const std::string name(endpoint_name(static_cast<Endpoint>(i)));
     for (const auto& [status, count] : requests[i].by_status) {
-      base::MetricFamilies::put(counts, {{"endpoint", name}, {"status", std::to_string(status)}},
-                                static_cast<double>(count));
+      families.put(counts, {{"endpoint", name}, {"status", std::to_string(status)}},
+                   static_cast<double>(count));
     }
   }
-  MetricFamily& times = families.add("http_request_duration_seconds", MetricType::Histogram,
-                                     "From a request's complete header to its answer");
+  const auto times = families.add("http_request_duration_seconds", MetricType::kHistogram,
+                                  "From a request's complete header to its answer");
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const EndpointStats& stats = requests[i];
     if (stats.by_status.empty()) continue;
-    base::MetricFamilies::put_times(
-        times, {{"endpoint", std::string(endpoint_name(static_cast<Endpoint>(i)))}},
-        kDurationBoundsS, stats.duration, stats.duration_s_sum);
+    families.put_times(times, {{"endpoint", std::string(endpoint_name(static_cast<Endpoint>(i)))}},
+                       kDurationBoundsS, stats.duration, stats.duration_s_sum);
   }
 }
 
 void add_decisions(base::MetricFamilies& families, const ServiceStats& stats) {
   families.counter("decisions_submitted_total", "Requests that came to the queue", stats.submitted);
-  MetricFamily& ends = families.add("decisions_total", MetricType::Counter,
-                                    "Requests that left the queue, by how they ended");
+  const auto ends = families.add("decisions_total", MetricType::kCounter,
+                                 "Requests that left the queue, by how they ended");
   for (const auto& [outcome, count] :
        {std::pair<const char*, std::uint64_t>{"completed", stats.completed},
         {"failed", stats.failed},
         {"cancelled", stats.cancelled},
         {"expired", stats.expired},
         {"refused", stats.refused}}) {
-    base::MetricFamilies::put(ends, {{"outcome", outcome}}, static_cast<double>(count));
+    families.put(ends, {{"outcome", outcome}}, static_cast<double>(count));
   }
   families.gauge("decisions_queued", "Requests in the queue", static_cast<double>(stats.queued));
   families.gauge("decisions_running", "Requests in a forward pass",
@@ -57,23 +54,24 @@ void add_decisions(base::MetricFamilies& families, const ServiceStats& stats) {
   families.counter("tokens_total", "Prompt tokens in them", stats.tokens);
   families.gauge("answer_cache_bytes", "Memory of the answer cache",
                  static_cast<double>(stats.cache_bytes));
-  MetricFamily& waits = families.add("queue_wait_seconds", MetricType::Histogram,
-                                     "How long requests waited in the queue");
-  ClientMetric wait;
-  for (const auto& [bound, count] : stats.queue_wait_s) {
-    wait.histogram.bucket.push_back({count, bound});
-    wait.histogram.sample_count = count;
+  const auto waits = families.add("queue_wait_seconds", MetricType::kHistogram,
+                                  "How long requests waited in the queue");
+  std::vector<double> bounds_s;
+  std::vector<std::uint64_t> counts;
+  std::uint64_t below = 0;
+  for (const auto& [bound_s, count] : stats.queue_wait_s) {  // cumulative, the last one infinite
+    bounds_s.push_back(bound_s);
+    counts.push_back(count - std::exchange(below, count));
   }
-  wait.histogram.sample_sum = stats.queue_wait_s_sum;
-  waits.metric.push_back(std::move(wait));
+  families.put_times(waits, {}, bounds_s, counts, stats.queue_wait_s_sum);
 }
 
 void add_models(base::MetricFamilies& families, const std::vector<ServedModel>& models) {
-  MetricFamily& loaded =
-      families.add("model_loaded", MetricType::Gauge, "1 where a checkpoint's weights are loaded");
+  const auto loaded =
+      families.add("model_loaded", MetricType::kGauge, "1 where a checkpoint's weights are loaded");
   for (const ServedModel& model : models) {
-    base::MetricFamilies::put(loaded, {{"model", model.name}},
-                              model.state == ServedModel::State::kReady ? 1 : 0);
+    families.put(loaded, {{"model", model.name}},
+                 model.state == ServedModel::State::kReady ? 1 : 0);
   }
 }
 
@@ -81,9 +79,8 @@ void add_models(base::MetricFamilies& families, const std::vector<ServedModel>& 
 
 std::string metrics_text(const MetricsInput& input) {
   base::MetricFamilies families;
-  base::MetricFamilies::put(
-      families.add("build_info", MetricType::Gauge, "1; the version is in the label"),
-      {{"version", std::string(version())}}, 1);
+  families.put(families.add("build_info", MetricType::kGauge, "1; the version is in the label"),
+               {{"version", std::string(version())}}, 1);
   add_requests(families, input.requests);
   add_decisions(families, input.service);
   add_models(families, input.models);

@@ -353,7 +353,8 @@ def gateway_c21_a_hung_backend_stalls_only_its_own(world):
             began = time.monotonic()
             with gateway.stream() as stuck:
                 quick = gateway.chat("hi", {"X-Layard-Device": "b"})
-                check(time.monotonic() - began < 0.3 * world.slow, f"the other request waited {time.monotonic() - began:.3f} s")
+                waited = time.monotonic() - began
+                check(waited < 0.3 * world.slow, f"the other request waited {waited:.3f} s")
                 check_equal(quick.status, 200, "the other request")
                 check(stuck.status in (502, 503, 504), f"status {stuck.status}")
                 check(0.3 < time.monotonic() - began < 2 * world.slow, "not the limit's time")
@@ -420,7 +421,7 @@ def gateway_c24_bodies_have_a_limit(world):
         check_equal(gateway.post(CHAT, body).status, 200, "a large body")
         check_equal(backend.requests[-1].body, body, "the large body")
         grown = (peak_kib(gateway.pid) - before) * 1024
-        check(world.slow > 1 or grown < 4 * len(body), f"{grown} bytes for a body of {len(body)}")
+        check(world.slow > 1 or grown < 5 * len(body), f"{grown} bytes for a body of {len(body)}")
 
 
 def peak_kib(pid):
