@@ -42,27 +42,33 @@ def policy_for(backends):
 
 def make_busy(gateway, backends):
     for number in range(24):
-        gateway.chat(f"{TEXTS[number % 4]} ({number})")
-    gateway.chat("again", headers={"X-Layard-Device": "npu0"})
-    conversation = [{"role": "user", "content": TEXTS[0]}]
+        gateway.chat(f"{TEXTS[number % 4]} ({number})", model="auto")
+    gateway.chat("again", model="auto", headers={"X-Layard-Device": "npu0"})
+    conversation = [{"role": "user", "content": f"{TEXTS[0]} (0)"}]
     for _ in range(3):
-        gateway.post("/v1/chat/completions", {"model": "m", "messages": conversation})
-    backends["gpu0"].script(behave.error(500, "broken"), behave.error(422, "bad field"))
-    gateway.chat("one that fails")
-    gateway.chat("one that is refused")
+        gateway.post("/v1/chat/completions", {"model": "auto", "messages": conversation})
+    to_gpu = {"X-Layard-Device": "gpu0"}
+    backends["gpu0"].script(behave.error(503, "broken"), behave.error(422, "bad field"))
+    gateway.chat("one that fails", model="auto", headers=to_gpu)
+    gateway.chat("one that is refused", model="auto", headers=to_gpu)
     backends["cpu0"].health = "bad"
     backends["gpu0"].otherwise = behave.hang
-    return [gateway.stream(f"{LONG_TEXT} {number}") for number in range(6)]
+    return [gateway.stream(f"{LONG_TEXT} {number}", model="auto") for number in range(6)]
 
 
 def take(browser, gateway, out):
     def shot(name, scheme, window):
         browser.window(*window, scheme=scheme, reduced_motion=True)
-        browser.screenshot(out / f"{name}-{scheme}.png")
+        browser.screenshot(out / f"{name}-{scheme}.png", whole=window != NARROW)
+        if window == NARROW:
+            for target in ("classes-title", "recent-title"):
+                browser.run(f"document.getElementById('{target}').scrollIntoView()")
+                browser.screenshot(out / f"{name}-{scheme}-{target}.png", whole=False)
     browser.window(*WIDE)
     browser.open(gateway.url)
     browser.wait(READ)
     browser.wait("document.getElementById('devices').textContent.includes('ejected')")
+    browser.wait("document.getElementById('devices').textContent.includes('4 of 4')")
     for scheme in ("light", "dark"):
         for name, window in (("1-wide", WIDE), ("2-middle", MIDDLE), ("3-narrow", NARROW)):
             shot(name, scheme, window)

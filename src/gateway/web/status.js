@@ -67,6 +67,7 @@ async function readOnce() {
 function succeed() {
   byId('banner').hidden = true;
   document.body.classList.remove('stale');
+  document.body.classList.remove('locked');
   say(byId('as-of'), `As of ${timeWords(shownAt)}`);
 }
 
@@ -84,7 +85,9 @@ function fail(title, hint) {
 function wantKey() {
   showState('needs a key', 'warn');
   byId('banner').hidden = true;
-  document.body.classList.toggle('stale', shownAt > 0);
+  document.body.classList.remove('stale');
+  document.body.classList.add('locked');
+  say(byId('as-of'), '');
   say(byId('summary'), 'The gateway shows its status to those who have a key.');
   say(byId('key-problem'), key ? 'The gateway does not know this key.' : '');
   key = '';

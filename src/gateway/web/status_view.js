@@ -79,7 +79,7 @@ function drawTable(table, rows, nothing) {
   const body = table.tBodies[0];
   if (rows.length === 0) {
     if (!isNew(body, nothing)) return;
-    const cell = h('td', 'empty', nothing);
+    const cell = h('td', 'empty', h('span', 'value', nothing));
     cell.colSpan = table.tHead.rows[0].cells.length;
     cell.setAttribute('role', 'cell');
     const row = h('tr', '', cell);
@@ -192,12 +192,12 @@ function drawNow({requests, decisions}, rates) {
     [
       'Asked the model',
       count(asked),
-      `p50 ${atMost(decisions.model_time, 'p50')}, p99 ${atMost(decisions.model_time, 'p99')}`,
+      `p50 ${atMost(decisions.model_time, 'p50')}\np99 ${atMost(decisions.model_time, 'p99')}`,
     ],
     [
       'Sticky hits',
       count(decisions.sticky_hits),
-      `${percent(decisions.sticky_hits, turns)} of turns, ${count(decisions.conversations)} kept`,
+      `${percent(decisions.sticky_hits, turns)} of turns\n${count(decisions.conversations)} kept`,
     ],
     [
       'Went elsewhere',
@@ -257,7 +257,7 @@ export function draw(status, rates) {
   showState(status.status, TAGS[status.status] ?? 'warn');
   const who = status.laya
     ? `Classes are decided by ${status.model}.`
-    : 'No classes are asked for (--laya is off): the size gate and the default device decide.';
+    : 'Nothing is classified (--laya is off): the default device serves all.';
   say(byId('summary'), [...troubles(status), who].join(' '));
   drawNow(status, rates);
   drawDevices(status, rates);

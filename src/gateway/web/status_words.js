@@ -13,19 +13,19 @@ export const count = (value) => value.toLocaleString('en-US');
 
 /// Milliseconds with the digits that matter.
 export function shownMs(ms) {
-  if (ms >= 1000) return `${Number((ms / 1000).toPrecision(3))} s`;
-  return `${Number(ms.toPrecision(3))} ms`;
+  if (ms >= 1000) return `${Number((ms / 1000).toPrecision(3))}\u00a0s`;
+  return `${Number(ms.toPrecision(3))}\u00a0ms`;
 }
 
 /// A quantile of `{count, p50_at_most_ms, ...}`: the bound of the bucket it lies in.
 export function atMost(times, name) {
-  return times.count === 0 ? NONE : `≤ ${shownMs(times[`${name}_at_most_ms`])}`;
+  return times.count === 0 ? NONE : `≤\u00a0${shownMs(times[`${name}_at_most_ms`])}`;
 }
 
 export function percent(part, whole) {
   if (whole === 0) return NONE;
   const share = (100 * part) / whole;
-  return share > 0 && share < 1 ? '< 1 %' : `${Math.round(share)} %`;
+  return share > 0 && share < 1 ? '<\u00a01\u00a0%' : `${Math.round(share)}\u00a0%`;
 }
 
 /// `11:05:03`, with the date where it is not today's.
