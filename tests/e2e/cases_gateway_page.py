@@ -59,7 +59,7 @@ def gateway_page_follows_the_gateway(world):
         with running_gateway(world, policy, *LAYA) as gateway, \
                 opened(world, gateway.url) as browser:
             check_equal(cells(browser, "devices")[0],
-                        ["a | default", "healthy", "0 of 4", "0 of 8", "0 | –", "0 | 0 cut off",
+                        ["a | default", "healthy", "0 of 4", "0 of 8", "0 | –", "0 | 5xx 0, cut 0",
                          "– | p99 –", "0 | 0 in", "–"], "device that did nothing")
             check_equal(cells(browser, "recent"),
                         [["None yet. Later turns of a conversation are not listed."]],
@@ -261,7 +261,7 @@ def gateway_page_reads_only_when_wanted(world):
 def gateway_page_fits_and_can_be_read(world):
     why = {"why": "prompts of this kind are read four times faster here"}
     with Backend("a") as one, Backend("b") as other:
-        policy = policy_of({"a": one, "a-device-with-a-long.name/of-64-characters": other}, devices={
+        policy = policy_of({"a": one, "a-device-with-a-rather.long:name/indeed": other}, devices={
             "a": {"requests_max": 4, "health": {"interval_ms": 100, "failures": 1}}})
         policy["classes"]["long_doc"].update(why)
         one.health = "bad"
@@ -349,6 +349,7 @@ WORDS = [
     ("m.durationWords(3661000)", "1 h 1 min"),
     ("m.durationWords(259200000)", "3 days"),
     ("m.repliesTotal({in_flight: 9, added: {count: 5}, a: {200: 3, 500: 1}, b: {}})", 4),
+    ("m.serverErrors({200: 3, 499: 1, 500: 2, 503: 1})", 3),
     # Rates: over the window, from nothing, and after another process took over.
     ("(r => { r.add(0, {x: 0}); return r.shown('x'); })(new m.Rates())", "–"),
     ("new m.Rates().shown('x')", "–"),

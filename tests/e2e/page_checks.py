@@ -1,5 +1,5 @@
-"""What must hold of every page, in a browser and in its sources: texts stay texts, and everybody can
-read and use it.
+"""What must hold of every page, in a browser and in its sources: texts stay texts, and everybody
+can read and use it.
 """
 
 import re

@@ -9,6 +9,7 @@ import {
   isUp,
   percent,
   repliesTotal,
+  serverErrors,
   shownMs,
   stateWords,
   timeWords,
@@ -119,7 +120,11 @@ function drawDevices({devices, policy}, rates) {
       limited(device.in_flight, device.requests_max, 'no limit'),
       limited(device.waiting, device.queue_max, device.requests_max ? 'no limit' : 'none waits'),
       {text: count(device.attempts), below: percent(device.attempts, all), number: true},
-      {text: count(device.failures), below: `${count(device.cut)} cut off`, number: true},
+      {
+        text: count(device.failures),
+        below: `5xx ${count(serverErrors(device.replies))}, cut ${count(device.cut)}`,
+        number: true,
+      },
       {text: atMost(first, 'p50'), below: `p99 ${atMost(first, 'p99')}`, number: true},
       {
         text: count(device.completion_tokens),

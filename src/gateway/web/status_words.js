@@ -57,7 +57,14 @@ export function repliesTotal({added, ...requests}) {
     .reduce((sum, value) => sum + value, 0);
 }
 
-/// What keeps the gateway from being `ok`, as sentences.
+/// Replies of a status of 500 or more, of {status: count}.
+export function serverErrors(replies) {
+  return Object.entries(replies)
+    .filter(([status]) => Number(status) >= 500)
+    .reduce((sum, [, value]) => sum + value, 0);
+}
+
+/// What a person should look after, as sentences.
 export function troubles({classes, devices, policy}) {
   const down = devices
     .filter(({state}) => !isUp(state))
