@@ -95,6 +95,13 @@ JsonValue statuses_json(const std::map<int, std::uint64_t>& by_status) {
 JsonValue device_json(const PageInput& input, const DeviceView& device) {
   JsonValue out = JsonValue::object();
   out.set("name", text(device.name));
+  const auto& servers = input.setup->policy.servers;
+  if (const auto server = std::ranges::find(servers, device.name, &PolicyDevice::name);
+      server != servers.end()) {
+    out.set("model", text(server->model));
+    out.set("requests_max", JsonValue::integer(server->requests_max));
+    out.set("queue_max", JsonValue::integer(server->queue_max));
+  }
   out.set("state", text(device_state_name(device.state)));
   out.set("cooling", JsonValue::boolean(device.is_cooling));
   out.set("in_flight", JsonValue::integer(device.in_flight));

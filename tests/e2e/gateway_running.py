@@ -167,14 +167,14 @@ class Streamed:
 
 
 @contextlib.contextmanager
-def running_gateway(world, policy, *flags, environment=None, prefix=()):
+def running_gateway(world, policy, *flags, environment=None, prefix=(), port=0):
     """Runs `layard gateway` with a policy; at the end SIGTERM must end it with exit status 0."""
     number = len(list(world.folder.glob("gateway-*.log")))
     log = world.folder / f"gateway-{number}.log"
     decisions = world.folder / f"decisions-{number}.jsonl"
     policy_path = world.write(f"policy-{number}.json", policy)
-    command = [*prefix, str(world.binary), "gateway", "--policy", str(policy_path), "--port", "0",
-               "--decision-log", str(decisions), *map(str, flags)]
+    command = [*prefix, str(world.binary), "gateway", "--policy", str(policy_path), "--port",
+               str(port), "--decision-log", str(decisions), *map(str, flags)]
     with open(log, "wb") as stderr:
         process = subprocess.Popen(  # pylint: disable=consider-using-with  (ended below)
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stderr,

@@ -1,101 +1,150 @@
-// Shows /gateway/status, again every two seconds. Everything is set as text, never as markup.
-const REFRESH_MS = 2000;
-const UP = new Set(["healthy", "half_open"]);
-let key = "";
+// Reads /gateway/status every two seconds while the page is seen, and reloads the policy when asked.
+// The key lives in this module's memory alone.
 
-const element = (id) => document.getElementById(id);
+import {byId, counters, draw, h, say, showState} from './status_view.js';
+import {Rates, timeWords} from './status_words.js';
 
-function cell(tag, value, kind) {
-  const node = document.createElement(tag);
-  node.textContent = value;
-  if (kind) node.className = kind;
-  return node;
-}
+const READ_MS = 2000;
+const READ_REFUSED_MS = 10000; // while a key is wanted
+const ANSWER_MS = 5000;
+const RELOAD_MS = 60000;
 
-function fill(table, titles, rows) {
-  const head = document.createElement("tr");
-  for (const [title, kind] of titles) {
-    const th = cell("th", title, kind);
-    th.scope = "col";
-    head.append(th);
-  }
-  const body = rows.map((row) => {
-    const tr = document.createElement("tr");
-    tr.append(...row.map(([value, kind]) => cell("td", value, kind)));
-    return tr;
+let key = '';
+let timer = 0;
+let isReading = false;
+let isPaused = false;
+let shownAt = 0; // since 1970; 0: nothing was shown yet
+const rates = new Rates();
+
+const ask = (path, method, limitMs) =>
+  fetch(path, {
+    method,
+    headers: key ? {Authorization: `Bearer ${key}`} : {},
+    cache: 'no-store',
+    signal: AbortSignal.timeout(limitMs),
   });
-  table.replaceChildren(head, ...body);
+
+function schedule(delayMs) {
+  clearTimeout(timer);
+  if (document.visibilityState === 'visible' && !isPaused) timer = setTimeout(read, delayMs);
 }
 
-const state = (name) => [name, UP.has(name) ? "good" : "bad"];
-const count = (value) => [String(value), "number"];
-const ms = (value) => [value.toFixed(1), "number"];
-const time = (value) => (value ? new Date(value).toLocaleTimeString() : "-");
-
-function show_devices(status) {
-  fill(element("devices"),
-    [["Device"], ["State"], ["Running", "number"], ["Waiting", "number"], ["Requests", "number"],
-      ["Failures", "number"], ["Cut", "number"], ["First byte, mean ms", "number"],
-      ["Tokens out", "number"]],
-    status.devices.map((device) => [[device.name], state(device.state), count(device.in_flight),
-      count(device.waiting), count(device.attempts), count(device.failures), count(device.cut),
-      ms(device.first_byte.mean_ms), count(device.completion_tokens)]));
+async function read() {
+  if (isReading) return;
+  isReading = true;
+  const delayMs = await readOnce();
+  isReading = false;
+  schedule(delayMs);
 }
 
-function show_classes(status) {
-  fill(element("classes"), [["Class"], ["Device"], ["State"], ["Decisions", "number"], ["Why"]],
-    Object.entries(status.classes).map(([name, row]) => [[name], [row.device], state(row.state),
-      count(row.decisions), [row.why || "-", "dim"]]));
-}
-
-function show_recent(status) {
-  fill(element("recent"),
-    [["Time"], ["Class"], ["Confidence", "number"], ["Device"], ["By"], ["Decision, ms", "number"],
-      ["Status", "number"]],
-    status.recent.map((recent) => [[time(recent.time_ms)], [recent.class || "-"],
-      [recent.confidence.toFixed(2), "number"], [recent.device || "-"], [recent.source],
-      ms(recent.decision_ms), count(recent.status || "-")]));
-}
-
-function show_policy(policy) {
-  const entries = [["Hash", policy.hash.slice(0, 16)], ["Loaded", time(policy.loaded_ms)],
-    ["Default device", policy.default], ["Threshold", String(policy.min_confidence)],
-    ["Last reload", policy.last_reload.time_ms
-      ? `${time(policy.last_reload.time_ms)} ${policy.last_reload.error || "taken"}` : "none"],
-    ...policy.warnings.map((warning) => ["Warning", warning])];
-  element("policy").replaceChildren(...entries.flatMap(([name, value]) =>
-    [cell("dt", name, "dim"), cell("dd", value)]));
-}
-
-function show(status) {
-  const requests = status.requests;
-  element("summary").textContent =
-    `${status.status}: ${requests.in_flight} requests in flight, ` +
-    (status.laya ? `classes by ${status.model}` : "no classes are asked for (--laya is off)") +
-    `, version ${status.version}`;
-  element("summary").className = status.status === "ok" ? "good" : "bad";
-  show_devices(status);
-  show_classes(status);
-  show_recent(status);
-  show_policy(status.policy);
-}
-
-async function refresh() {
+// When to read again.
+async function readOnce() {
+  let reply = null;
   try {
-    const headers = key ? { Authorization: `Bearer ${key}` } : {};
-    const reply = await fetch("/gateway/status", { headers, cache: "no-store" });
-    element("key-form").hidden = reply.status !== 401;
-    if (!reply.ok) throw new Error(reply.status === 401 ? "a key is needed" : `status ${reply.status}`);
-    show(await reply.json());
-  } catch (error) {
-    element("summary").textContent = `no status: ${error.message}`;
-    element("summary").className = "bad";
+    reply = await ask('/gateway/status', 'GET', ANSWER_MS);
+  } catch {
+    fail('The gateway cannot be reached.', 'Is it still running, and at this address?');
+    return READ_MS;
   }
-  setTimeout(refresh, REFRESH_MS);
+  if (reply.status === 401) {
+    wantKey();
+    return READ_REFUSED_MS;
+  }
+  hideKeyForm();
+  try {
+    if (!reply.ok) throw new Error(`its status is ${reply.status}`);
+    const status = await reply.json();
+    rates.add(performance.now(), counters(status));
+    draw(status, rates);
+    shownAt = Date.now();
+    succeed();
+  } catch (error) {
+    fail('The gateway’s answer cannot be shown.', `${error.message}.`);
+  }
+  return READ_MS;
 }
 
-element("key-form").addEventListener("submit", (event) => {
+function succeed() {
+  byId('banner').hidden = true;
+  document.body.classList.remove('stale');
+  document.body.classList.remove('locked');
+  say(byId('as-of'), `As of ${timeWords(shownAt)}`);
+}
+
+function fail(title, hint) {
+  showState('no status', 'bad');
+  document.body.classList.add('stale');
+  const of = shownAt ? `What is shown is of ${timeWords(shownAt)}. ` : '';
+  const message = `${of}${hint} Tried again every ${READ_MS / 1000} s.`;
+  const banner = byId('banner');
+  if (banner.hidden || banner.textContent !== title + message)
+    banner.replaceChildren(h('strong', '', title), h('p', '', message));
+  banner.hidden = false;
+}
+
+function wantKey() {
+  showState('needs a key', 'warn');
+  byId('banner').hidden = true;
+  document.body.classList.remove('stale');
+  document.body.classList.add('locked');
+  say(byId('as-of'), '');
+  say(byId('summary'), 'The gateway shows its status to those who have a key.');
+  say(byId('key-problem'), key ? 'The gateway does not know this key.' : '');
+  key = '';
+  byId('forget').hidden = true;
+  if (!byId('key-form').hidden) return;
+  byId('key-form').hidden = false;
+  if (document.activeElement === document.body) byId('key').focus();
+}
+
+function hideKeyForm() {
+  byId('key-form').hidden = true;
+  byId('forget').hidden = key === '';
+  say(byId('key-problem'), '');
+}
+
+byId('key-form').addEventListener('submit', (event) => {
   event.preventDefault();
-  key = element("key").value;
+  const given = byId('key').value.trim();
+  // Others cannot be sent in a header.
+  if (!/^[!-~]+$/.test(given)) {
+    say(byId('key-problem'), 'A key has letters, digits and signs without blanks.');
+    return;
+  }
+  key = given;
+  byId('key').value = '';
+  schedule(0);
 });
-refresh();
+
+byId('forget').addEventListener('click', () => location.reload());
+
+byId('pause').addEventListener('click', () => {
+  isPaused = !isPaused;
+  byId('pause').setAttribute('aria-pressed', String(isPaused));
+  schedule(0);
+});
+
+byId('reload').addEventListener('click', async () => {
+  const button = byId('reload');
+  if (button.getAttribute('aria-disabled') === 'true') return;
+  button.setAttribute('aria-disabled', 'true');
+  say(byId('reload-result'), 'Reading the policy …');
+  say(byId('reload-result'), await reload());
+  button.removeAttribute('aria-disabled');
+  read();
+});
+
+async function reload() {
+  try {
+    const reply = await ask('/gateway/reload', 'POST', RELOAD_MS);
+    if (reply.status === 401) return 'Not reloaded: the gateway wants a key.';
+    const {taken, policy_hash: hash} = await reply.json();
+    if (taken === undefined) return `Not reloaded: the gateway’s status was ${reply.status}.`;
+    return taken ? `Taken: ${hash.slice(0, 16)} serves now.` : 'Refused: nothing has changed.';
+  } catch {
+    return 'No answer: whether the policy was reloaded is not known.';
+  }
+}
+
+document.addEventListener('visibilitychange', () => schedule(0));
+read();
