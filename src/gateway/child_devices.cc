@@ -40,11 +40,9 @@ std::string fingerprint(const SupervisedChild& child) {
 }  // namespace
 
 ChildDevices::ChildDevices(GatewayCore& core, const base::Env& env)
-    : core_(core), env_(env), supervisor_([this] {
-        SupervisorOptions options;
-        options.on_change = [this](const ChildChange& change) { on_change(change); };
-        return options;
-      }()) {}
+    : core_(core),
+      env_(env),
+      supervisor_({.on_change = [this](const ChildChange& change) { on_change(change); }}) {}
 
 Result<SupervisedChild> ChildDevices::child_of(const GatewaySetup& setup,
                                                std::size_t device) const {
