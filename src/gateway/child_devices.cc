@@ -10,10 +10,16 @@ namespace {
 
 using base::JsonValue;
 
-std::optional<std::size_t> place_of(const GatewaySetup& setup, const std::string& name) {
+constexpr std::int64_t kLookMs = 20;
+// From the end by force to the news of it.
+constexpr std::int64_t kKilledMs = 5000;
+
+// Nothing where the device is no more, or is somebody else's process by now: what becomes of the
+// old one says nothing of that.
+std::optional<std::size_t> child_place(const GatewaySetup& setup, const std::string& name) {
   const auto& servers = setup.policy.servers;
   const auto found = std::ranges::find(servers, name, &PolicyDevice::name);
-  if (found == servers.end()) return std::nullopt;
+  if (found == servers.end() || found->command.empty()) return std::nullopt;
   return static_cast<std::size_t>(found - servers.begin());
 }
 
@@ -31,20 +37,12 @@ std::string fingerprint(const SupervisedChild& child) {
   return out;
 }
 
-SupervisorOptions reporting_to(std::function<void(const ChildChange&)> on_change) {
-  SupervisorOptions out;
-  out.on_change = std::move(on_change);
-  return out;
-}
-
 }  // namespace
 
 ChildDevices::ChildDevices(GatewayCore& core, const base::Env& env)
-    : core_(core), env_(env), supervisor_(reporting_to(change_hook())) {}
-
-std::function<void(const ChildChange&)> ChildDevices::change_hook() {
-  return [this](const ChildChange& change) { on_change(change); };
-}
+    : core_(core),
+      env_(env),
+      supervisor_({.on_change = [this](const ChildChange& change) { on_change(change); }}) {}
 
 Result<SupervisedChild> ChildDevices::child_of(const GatewaySetup& setup,
                                                std::size_t device) const {
@@ -61,49 +59,63 @@ Result<SupervisedChild> ChildDevices::child_of(const GatewaySetup& setup,
 }
 
 Status ChildDevices::apply(const GatewaySetup& setup) {
-  std::map<std::string, std::string> wanted;
-  std::vector<SupervisedChild> changed;
+  Status first;
+  const auto note = [&first](const std::string& name, const Status& status) {
+    if (status.ok() || !first.ok()) return;
+    first = Error{status.error().code, "devices." + name + ": " + status.error().message};
+  };
+  std::map<std::string, SupervisedChild> wanted;
   for (std::size_t i = 0; i < setup.policy.servers.size(); ++i) {
     const PolicyDevice& server = setup.policy.servers[i];
     if (server.command.empty()) continue;
-    LAYARD_ASSIGN(SupervisedChild child, child_of(setup, i));
-    const std::string print = fingerprint(child);
-    wanted.emplace(server.name, print);
-    const auto before = applied_.find(server.name);
-    if (before == applied_.end() || before->second != print) changed.push_back(std::move(child));
+    auto child = child_of(setup, i);
+    if (child.ok()) {
+      wanted.emplace(server.name, *std::move(child));
+    } else {
+      note(server.name, child.error());
+    }
   }
-  for (const auto& [name, print] : applied_) {
+  std::map<std::string, std::int64_t> stop_ms;  // of those that are stopped
+  for (const auto& [name, applied] : applied_) {
     const auto found = wanted.find(name);
-    if (found == wanted.end() || found->second != print) {
-      LAYARD_TRY(supervisor_.stop(name));
-    }
+    if (found != wanted.end() && fingerprint(found->second) == applied.print) continue;
+    note(name, supervisor_.stop(name));
+    stop_ms.emplace(name, applied.stop_ms);
   }
-  for (SupervisedChild& child : changed) {
-    // A device that is still stopping has its port until it has stopped.
-    for (int i = 0; i < 600; ++i) {
-      const auto status = supervisor_.status(child.device);
-      if (!status.has_value() || status->state == ChildState::kStopped ||
-          status->state == ChildState::kFailed) {
-        break;
-      }
-      core_.clock.sleep_ms(20, {});
-    }
-    const std::string name = child.device;
+  for (const auto& [name, wait_ms] : stop_ms) applied_.erase(name);
+  for (auto& [name, child] : wanted) {
+    if (applied_.contains(name)) continue;
+    const Applied applied{fingerprint(child), child.spec.stop_ms};
+    await_end(name, std::max(applied.stop_ms, stop_ms[name]) + kKilledMs);
     const Status status = supervisor_.start(std::move(child));
-    if (!status.ok()) {
-      return Error{status.error().code, "devices." + name + ": " + status.error().message};
-    }
+    note(name, status);
+    if (status.ok()) applied_.emplace(name, applied);
   }
-  applied_ = std::move(wanted);
-  // Those that go on running have answered before.
+  tell_running(setup);
+  return first;
+}
+
+// A device that is still stopping has its port until it has stopped.
+void ChildDevices::await_end(const std::string& device, std::int64_t wait_ms) {
+  for (std::int64_t waited_ms = 0; waited_ms < wait_ms; waited_ms += kLookMs) {
+    const auto status = supervisor_.status(device);
+    if (!status.has_value() || status->state == ChildState::kStopped ||
+        status->state == ChildState::kFailed) {
+      return;
+    }
+    core_.clock.sleep_ms(kLookMs, {});
+  }
+}
+
+// Those that go on running have answered before.
+void ChildDevices::tell_running(const GatewaySetup& setup) {
   for (const auto& [name, status] : supervisor_.statuses()) {
-    const auto place = place_of(setup, name);
+    const auto place = child_place(setup, name);
     if (place.has_value() && status.state == ChildState::kRunning) {
       log_fleet_changes(core_.log, setup.policy,
                         setup.fleet->started(*place, core_.clock.now_ns()));
     }
   }
-  return {};
 }
 
 std::vector<std::size_t> ChildDevices::unanswered(const GatewaySetup& setup) const {
@@ -136,7 +148,7 @@ void ChildDevices::on_change(const ChildChange& change) {
   if (!change.status.why.empty()) values.emplace_back("why", JsonValue::string(change.status.why));
   core_.log.event(lost ? base::LogLevel::kWarning : base::LogLevel::kInfo, "child", values);
   const GatewaySetupPtr setup = core_.setup();
-  const auto place = place_of(*setup, change.device);
+  const auto place = child_place(*setup, change.device);
   if (!place.has_value()) return;
   const std::int64_t now_ns = core_.clock.now_ns();
   log_fleet_changes(core_.log, setup->policy,

@@ -26,7 +26,9 @@ class ChildDevices {
   ChildDevices& operator=(const ChildDevices&) = delete;
 
   /// Runs what `setup` names: starts new devices, stops those that are no more, and starts those
-  /// anew whose command changed. Errors: those of Supervisor::start, naming the device.
+  /// anew whose command changed, which it waits for. A device that cannot be started does not keep
+  /// the others from it. Errors: those of child_environment and Supervisor::start, of the first
+  /// such device, naming it.
   Status apply(const GatewaySetup& setup);
 
   /// Devices of `setup` whose process runs and has not answered yet: to be probed.
@@ -43,13 +45,20 @@ class ChildDevices {
   }
 
  private:
+  // What a device was started with.
+  struct Applied {
+    std::string print;  // equal where it need not be started anew
+    std::int64_t stop_ms = 0;
+  };
+
   Result<SupervisedChild> child_of(const GatewaySetup& setup, std::size_t device) const;
-  std::function<void(const ChildChange&)> change_hook();
+  void await_end(const std::string& device, std::int64_t wait_ms);
+  void tell_running(const GatewaySetup& setup);
   void on_change(const ChildChange& change);
 
   GatewayCore& core_;
   const base::Env& env_;
-  std::map<std::string, std::string> applied_;  // device -> what it was started with
+  std::map<std::string, Applied> applied_;  // by device
   Supervisor supervisor_;
 };
 

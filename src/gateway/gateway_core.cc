@@ -3,6 +3,7 @@
 #include <sys/random.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 
 #include "base/checks.h"
@@ -42,6 +43,7 @@ StickyLimits sticky_limits(const RoutePolicy& policy) {
 Status fill_random(std::uint8_t* bytes, std::size_t count) {
   while (count > 0) {
     const auto got = ::getrandom(bytes, count, 0);
+    if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return Error{ErrorCode::kIo, "the system gives no random bytes"};
     bytes += got;
     count -= static_cast<std::size_t>(got);

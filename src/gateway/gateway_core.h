@@ -50,7 +50,8 @@ class GatewayCore {
   RateLimiter limiter;
   StickyTable sticky;
   GatewayStats stats;
-  base::SideThread side;  ///< reads large bodies
+  base::SideThread side;     ///< reads large bodies
+  base::SideThread reloads;  ///< these wait for children to end, which no body should
 
   /// The one that new requests are served with.
   GatewaySetupPtr setup() const;

@@ -176,10 +176,10 @@ http::Response GatewayHandler::page(const http::Request& request,
   }
 }
 
-// Reading the policy may take a while: not on the connections' thread.
+// Reading the policy and stopping children may take a while: not on the connections' thread.
 void GatewayHandler::reload(http::Responder responder) {
   auto shared = std::make_shared<http::Responder>(std::move(responder));
-  core_.side.post([this, shared] {
+  core_.reloads.post([this, shared] {
     const std::string error = reload_();
     base::JsonValue out = base::JsonValue::object();
     out.set("taken", base::JsonValue::boolean(error.empty()));

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <type_traits>
+#include <utility>
 
 #include "base/byte_count.h"
 #include "base/json.h"
@@ -94,13 +96,15 @@ constexpr Access flag() {
 constexpr Access allowed_hosts() {
   return {[](GatewayOptions& options, const Values& values) -> Status {
             if (values.size() > kHostsMax) return base::setting_error("at most 64 names", "more");
+            std::vector<std::string> hosts;  // in the place of what an earlier source gave
             for (const std::string& name : values) {
               const auto host = http::parse_host(name);
               if (!host.has_value() || host->port.has_value()) {
                 return base::setting_error("names of hosts without a port", name);
               }
-              options.allowed_hosts.push_back(host->host);
+              hosts.push_back(host->host);
             }
+            options.allowed_hosts = std::move(hosts);
             return {};
           },
           [](const GatewayOptions& options) {
@@ -117,11 +121,15 @@ constexpr Access backends() {
             if (values.size() > kPolicyEntriesMax) {
               return base::setting_error("at most 256 devices", "more");
             }
+            std::set<std::string> names;
             for (const std::string& text : values) {
               const auto equals = text.find('=');
               if (equals == std::string::npos || !is_policy_name(text.substr(0, equals)) ||
                   !is_server_url(text.substr(equals + 1))) {
                 return base::setting_error("NAME=URL, as in gpu0=http://127.0.0.1:9001", text);
+              }
+              if (!names.insert(text.substr(0, equals)).second) {
+                return base::setting_error("one URL for each NAME", text);
               }
             }
             options.backends = values;

@@ -158,7 +158,10 @@ GatewayServer::~GatewayServer() {
   // nowhere.
   if (impl_->core != nullptr) impl_->core->setup()->fleet->close();
   impl_->http.reset();
-  if (impl_->core != nullptr) impl_->core->side.close();
+  if (impl_->core != nullptr) {
+    impl_->core->side.close();
+    impl_->core->reloads.close();
+  }
   if (impl_->children != nullptr) impl_->children->stop_all(kChildrenStopMs);
   impl_->service.reset();
 }

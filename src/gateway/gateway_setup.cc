@@ -30,9 +30,30 @@ http::ClientOptions client_options(const PolicyDevice& device) {
   return options;
 }
 
+Error at_member(const PolicyDevice& device, const std::string& member, const Error& error) {
+  return {error.code, "devices." + device.name + "." + member + ": " + error.message};
+}
+
+Result<std::string> key_of(const PolicyDevice& device, const SetupSource& source) {
+  if (device.api_key_env.empty() && device.api_key_file.empty()) return std::string();
+  auto key =
+      base::read_key({{}, source.env, source.files}, device.api_key_env, device.api_key_file);
+  if (!key.ok()) {
+    return at_member(device, device.api_key_env.empty() ? "api_key_file" : "api_key_env",
+                     key.error());
+  }
+  if (key->empty()) {
+    return invalid("devices." + device.name + ".api_key_env: the variable " + device.api_key_env +
+                   " is not set; set it to the device's key");
+  }
+  return key;
+}
+
 Result<DeviceLink> link_of(const PolicyDevice& device, const SetupSource& source) {
   DeviceLink link;
-  LAYARD_ASSIGN(link.upstream, http::parse_upstream(device.url));
+  auto upstream = http::parse_upstream(device.url);
+  if (!upstream.ok()) return at_member(device, "url", upstream.error());
+  link.upstream = *std::move(upstream);
   link.client = client_options(device);
   link.tls.ca_file = device.ca_file;
   if (!device.ca_file.empty()) {
@@ -49,13 +70,7 @@ Result<DeviceLink> link_of(const PolicyDevice& device, const SetupSource& source
         link.client.total_ms}) {
     link.client_key += " " + std::to_string(value);
   }
-  if (device.api_key_env.empty() && device.api_key_file.empty()) return link;
-  LAYARD_ASSIGN(link.api_key, base::read_key({{}, source.env, source.files}, device.api_key_env,
-                                             device.api_key_file));
-  if (link.api_key.empty()) {
-    return invalid("devices." + device.name + ".api_key_env: the variable " + device.api_key_env +
-                   " is not set; set it to the device's key");
-  }
+  LAYARD_ASSIGN(link.api_key, key_of(device, source));
   return link;
 }
 
@@ -76,7 +91,11 @@ void add_backends(const std::vector<std::string>& backends, RoutePolicy& policy)
 // Only what has an address can be a candidate.
 void drop_unreachable(GatewaySetup& setup) {
   auto& servers = setup.policy.servers;
-  for (const std::string& name : setup.policy.devices()) {
+  std::vector<std::string> names = setup.policy.devices();
+  for (const PolicyDevice& device : servers) {
+    if (std::ranges::find(names, device.name) == names.end()) names.push_back(device.name);
+  }
+  for (const std::string& name : names) {
     const auto found = std::ranges::find(servers, name, &PolicyDevice::name);
     if (found == servers.end() || found->url.empty()) {
       setup.warnings.push_back(name + " is not a candidate: it has no url");
@@ -112,6 +131,10 @@ Result<GatewaySetupPtr> make_setup(const SetupSource& source) {
   setup->hash = policy_hash(text);
   setup->loaded_ms = base::unix_time_s() * 1000;
   add_backends(source.backends, setup->policy);
+  if (setup->policy.servers.size() > kPolicyEntriesMax) {
+    return invalid(source.policy_file + ": with those of --backend there are more than " +
+                   std::to_string(kPolicyEntriesMax) + " devices");
+  }
   drop_unreachable(*setup);
   if (setup->policy.servers.empty()) {
     return invalid(source.policy_file +

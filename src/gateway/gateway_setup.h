@@ -60,8 +60,9 @@ struct SetupSource {
 };
 
 /// Reads the policy and everything it names: one way for the start, `--check` and a reload.
-/// Errors: kInvalidRequest: those of RoutePolicy::parse, no device with an address, a default or
-/// forced device that is none of them, a variable or file of a key that is empty; kIo.
+/// Errors: kInvalidRequest: those of RoutePolicy::parse, no device with an address, a forced device
+/// that is none of them, more than kPolicyEntriesMax devices, an address, key or `ca_file` that
+/// cannot be used; kIo. Those of a device name it and the member, and never hold a key.
 Result<GatewaySetupPtr> make_setup(const SetupSource& source);
 
 /// The same with what the options name, from the process's environment and disk.
