@@ -36,7 +36,7 @@ Result<GatewayOptions> gateway_options(const Globals& globals, const Options& op
 // Whether the model is on this machine. Looks here only: a check must not download.
 Status check_model(const GatewayOptions& options, const gateway::RoutePolicy& policy) {
   if (!options.laya) return {};
-  const std::string& name = policy.checkpoint.empty() ? options.service.model : policy.checkpoint;
+  const std::string name = gateway::asked_model(options.model, policy);
   const auto found = tokenizer_path(options.service.checkpoints.environment, true, name);
   return found.ok() ? Status() : Status(found.error());
 }

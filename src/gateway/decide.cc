@@ -47,7 +47,10 @@ bool is_class_of(const RoutePolicy& policy, const std::string& name) {
 http::Task<Decided> ask_model(http::Loop& loop, GatewayCore& core, const DecideInput& input,
                               std::stop_token cancelled) {
   const auto arrival = std::make_shared<Arrival<Answer>>(loop);
-  ClassQuery query{input.chat.text, input.setup.policy.checkpoint, input.caller, {}};
+  // A reload may name another checkpoint, unless the operator did.
+  const std::string checkpoint =
+      core.options.model.empty() ? input.setup.policy.checkpoint : std::string();
+  ClassQuery query{input.chat.text, checkpoint, input.caller, {}};
   const std::int64_t limit_ms = input.setup.policy.decide.timeout_ms;
   if (limit_ms > 0) query.deadline_ms = static_cast<double>(limit_ms);
   const std::int64_t begun_ns = core.clock.now_ns();

@@ -125,9 +125,7 @@ http::Task<void> ForwardCall::run() {
   options.wants_stream = chat_.stream;
   if (readable && !setup_->policy.servers.empty()) options.model = chat_.model;
   ReplyRelay::Hooks hooks;
-  hooks.on_keepalive = [this] {
-    core_.stats.update([](StatsSnapshot& now) { ++now.keepalives; });
-  };
+  hooks.on_keepalive = [this] { core_.stats.update([](StatsSnapshot& now) { ++now.keepalives; }); };
   hooks.on_bytes = [this](std::int64_t now_ns) {
     if (reservation_ != nullptr) reservation_->progress(now_ns);
   };
@@ -523,8 +521,7 @@ void ForwardCall::write_decision(const Decided& decided) {
     record.model_sent = model.empty() ? chat_.model : model;
     record.model_reported = relay_->model_reported();
   }
-  record.checkpoint =
-      setup_->policy.checkpoint.empty() ? core_.options.service.model : setup_->policy.checkpoint;
+  record.checkpoint = asked_model(core_.options.model, setup_->policy);
   record.policy_hash = setup_->hash;
   for (const std::size_t place : candidates_.devices) {
     record.candidates.push_back(setup_->policy.servers[place].name);

@@ -200,8 +200,7 @@ PageInput GatewayHandler::page_input() const {
   input.reload = core_.reload_state();
   if (core_.decisions != nullptr) input.log = core_.decisions->counters();
   input.laya = core_.classes != nullptr;
-  input.model = input.setup->policy.checkpoint.empty() ? core_.options.service.model
-                                                       : input.setup->policy.checkpoint;
+  input.model = asked_model(core_.options.model, input.setup->policy);
   input.uptime_ms = (core_.clock.now_ns() - begun_ns_) / 1'000'000;
   const std::lock_guard lock(mutex_);
   if (counters_) input.http = counters_();

@@ -152,7 +152,6 @@ constexpr Access log_format() {
 using Options = GatewayOptions;
 using Http = http::ServerOptions;
 constexpr auto kHttp = &Options::http;
-constexpr auto kService = &Options::service;
 constexpr auto kLimits = &Options::limits;
 constexpr SettingKind kText = SettingKind::kText;
 constexpr SettingKind kSwitch = SettingKind::kSwitch;
@@ -173,9 +172,9 @@ constexpr std::array kSettings = {
              "Ask the model what kind of request each is; without it the default device serves "
              "all"},
             flag<&Options::laya>()},
-    Setting{{"model", "LAYARD_GATEWAY_MODEL", SettingKind::kModel, "MODEL", "starter",
-             "Who is asked, where the policy's question names no checkpoint"},
-            text<kService, &ServiceOptions::model>()},
+    Setting{{"model", "LAYARD_GATEWAY_MODEL", SettingKind::kModel, "MODEL", "",
+             "Who is asked (default: the checkpoint of the policy's question, else starter)"},
+            text<&Options::model>()},
     Setting{{"device", "LAYARD_GATEWAY_DEVICE", kText, "NAME|auto", "auto",
              "A device that serves every request which names none; auto: the policy decides"},
             text<&Options::device>()},
@@ -277,6 +276,11 @@ GatewayOptions defaults() {
 }
 
 }  // namespace
+
+std::string asked_model(const std::string& model, const RoutePolicy& policy) {
+  if (!model.empty()) return model;
+  return policy.checkpoint.empty() ? "starter" : policy.checkpoint;
+}
 
 std::span<const SettingInfo> gateway_setting_table() {
   static const std::vector<SettingInfo> table = [] {

@@ -13,6 +13,7 @@
 #include "base/settings.h"
 #include "gateway/callers.h"
 #include "gateway/rate_limit.h"
+#include "gateway/route_policy.h"
 #include "http/server.h"
 #include "layard/service.h"
 
@@ -21,8 +22,9 @@ namespace layard::gateway {
 /// Everything a gateway needs besides its policy; the environment of checkpoints is its caller's.
 struct GatewayOptions {
   http::ServerOptions http;
-  /// Read when `laya` is set.
+  /// Read when `laya` is set; its `model` is what asked_model() makes of the next.
   ServiceOptions service;
+  std::string model;  ///< empty: the policy's
   std::string policy_file;
   /// NAME=URL: devices besides the policy's, or the address of one that has none there.
   std::vector<std::string> backends;
@@ -44,6 +46,10 @@ struct GatewayOptions {
   base::LogFormat log_format = base::LogFormat::kText;
   std::string config_file;
 };
+
+/// Who is asked: `model` where it is given, else the checkpoint of the policy's question, else the
+/// starter.
+std::string asked_model(const std::string& model, const RoutePolicy& policy);
 
 /// Every setting, in the order of the help.
 std::span<const base::SettingInfo> gateway_setting_table();

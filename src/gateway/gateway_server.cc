@@ -74,7 +74,7 @@ Result<GatewaySetupPtr> GatewayServer::Impl::read_setup() {
 
 Status GatewayServer::Impl::load_model(const RoutePolicy& policy) {
   if (!options.laya) return {};
-  if (!policy.checkpoint.empty()) options.service.model = policy.checkpoint;
+  options.service.model = asked_model(options.model, policy);
   options.service.checkpoints.log = [this](std::string_view level, std::string_view message) {
     log.message(level, message);
   };

@@ -134,7 +134,8 @@ def gateway_c06_replies_pass_as_they_are(world):
             check_equal(len(backend.asked(path)), 1, f"requests of {path}")
         asked = len(backend.requests)
         for path in ("/slots", "/v1/nowhere", "/props", "/v1/chat/completions/../../slots"):
-            check_equal(gateway.post(path, {"model": "m"}).status, 404, path)
+            refused = gateway.post(path, {"model": "m"}).status
+            check(refused == 404 or (refused == 400 and ".." in path), f"{path}: {refused}")
         check_equal(len(backend.requests), asked, "requests that passed")
         backend.stop()
         gone = gateway.chat()
