@@ -12,6 +12,19 @@ namespace {
 
 using base::JsonValue;
 
+// Equal for equal values, without a second copy of what may be megabytes. As deep as bodies are.
+void hash_value(const JsonValue& value, base::Sha256& hash) {
+  hash.update(std::to_string(static_cast<int>(value.kind())) +
+              (value.is_bool() && value.as_bool() ? "t" : ""));
+  hash.update(std::to_string(value.text().size() + value.size()) + ":");
+  hash.update(value.text());
+  for (const JsonValue& item : value.items()) hash_value(item, hash);
+  for (const auto& [name, member] : value.members()) {
+    hash.update(std::to_string(name.size()) + ":" + name);
+    hash_value(member, hash);
+  }
+}
+
 constexpr std::string_view kSpaces = " \t\r\n";
 
 constexpr std::array<std::string_view, 3> kTextTypes = {"text", "input_text", "output_text"};
@@ -100,8 +113,9 @@ class ContentReader {
     }
     out_.has_media = true;
     if (!wish_.media_marks) return;
-    const std::string json = write_json(part, base::JsonStyle::kCompact);
-    append_line(out_.text, "[" + std::string(type) + " " + base::sha256_hex(json) + "]");
+    base::Sha256 hash;
+    hash_value(part, hash);
+    append_line(out_.text, "[" + std::string(type) + " " + hash.hex() + "]");
   }
 
   ContentWish wish_;
