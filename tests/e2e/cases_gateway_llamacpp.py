@@ -1,4 +1,4 @@
-"""`layard gateway` in front of real llama.cpp servers that it starts itself: two ports, two classes.
+"""`layard gateway` in front of real llama.cpp servers that it starts itself, on two ports.
 
 The model is tiny and random (tools/make-tiny-gguf): what it says means nothing, what its server
 does is llama.cpp's. Without the package xllamacpp the cases skip.
@@ -10,8 +10,8 @@ import signal
 import time
 
 from gateway_llamacpp import (CALLS_A_TOOL, LOOK_UP, ask_server, check_all_gone, check_tokens,
-                              descendants, is_busy, json_of, kill_server, route_of, server_pid, state_of,
-                              two_servers, wait_healthy, wait_idle)
+                              descendants, is_busy, json_of, kill_server, route_of, server_pid,
+                              state_of, two_servers, wait_healthy, wait_idle)
 from gateway_running import LONG_TEXT
 from harness import case, check, check_equal
 from serving import run_client, until
