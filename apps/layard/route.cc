@@ -10,6 +10,7 @@
 #include "input.h"
 #include "progress.h"
 #include "route_check.h"
+#include "route_measure.h"
 #include "table.h"
 
 namespace layard::cli {
@@ -77,7 +78,7 @@ Result<Decision> decide(const Globals& globals, const Options& options) {
   if (options.state.empty()) {
     return Error{ErrorCode::kInvalidRequest,
                  "--state is needed: the request's text, @FILE or - (or a subcommand: check, "
-                 "explain, eval)"};
+                 "explain, eval, measure, derive)"};
   }
   Decision out;
   LAYARD_ASSIGN(LoadedPolicy loaded, read_policy(options));
@@ -233,6 +234,8 @@ void add_route(CLI::App& app, const Globals& globals, Run& run) {
   add_route_check(*command, run);
   add_explain(*command, globals, run);
   add_eval(*command, globals, run);
+  add_route_measure(*command, run);
+  add_route_derive(*command, run);
 }
 
 }  // namespace layard::cli
