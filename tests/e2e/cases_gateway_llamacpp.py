@@ -181,6 +181,38 @@ def gateway_llamacpp_dies_in_a_stream(world):
 
 
 @case
+def gateway_llamacpp_is_measured(world):
+    """Measured, derived twice to the same bytes, checked, and taken by the gateway that runs. What
+    is concluded is not looked at: the times of a test machine say nothing."""
+    with two_servers(world) as (gateway, urls):
+        texts = {"code": CODE, "long_doc": LONG_TEXT}
+        world.write("cases.json", {"cases": [{"class": label, "text": f"{text} {at}"}
+                                             for at in (1, 2) for label, text in texts.items()]})
+        for number in range(3):
+            json_of(gateway.chat(f"request {number}", max_tokens=4))
+        gateway.decisions(3)
+        done = world.run("route", "measure", "--policy", gateway.policy_path, "--cases",
+                         "cases.json", "--out", "evidence.json", "--rounds", 1, "--per-class", 2,
+                         "--max-tokens", 8, "--prompt-lengths", 64, "--drift-max", 1000)
+        check(done.code == 0, f"{done}")
+        measured = json.loads((world.folder / "evidence.json").read_text(encoding="utf-8"))
+        check_equal({one["device"] for one in measured["requests"]}, set(urls), "devices")
+        check_equal({one["tokens_from"] for one in measured["requests"]}, {"timings"}, "counts")
+        made = []
+        for name in ("one.json", "two.json"):
+            derived = world.run("route", "derive", "--evidence", "evidence.json", "--log",
+                                gateway.decision_log, "--base", gateway.policy_path, "--out", name)
+            check(derived.code == 0, f"{derived}")
+            made.append((world.folder / name).read_bytes())
+        check_equal(made[0], made[1], "the policy derived twice")
+        checked = world.run("route", "check", "one.json")
+        check(checked.code == 0, f"{checked}")
+        gateway.policy_path.write_bytes(made[0])
+        check_equal(gateway.post("/gateway/reload", {}).status, 200, "reload")
+        json_of(gateway.chat("after the reload", max_tokens=4))
+
+
+@case
 def gateway_llamacpp_ends_with_the_gateway(world):
     """No child survives, however the gateway ends: asked to, or killed while it streams."""
     with two_servers(world) as (gateway, urls):
