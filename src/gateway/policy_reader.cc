@@ -150,6 +150,8 @@ class Reader {
     policy_.size_gate.reset();
     if (none) return;
     policy_.size_gate.emplace();
+    // A file of the 1bit router means all opening messages.
+    if (policy_.version > 0) policy_.size_gate->scope = GateScope::kFirstUser;
     if (gate.present()) read_gate_members(gate);
     policy_.take_gate_class();
   }

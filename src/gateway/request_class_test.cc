@@ -88,6 +88,26 @@ TEST_F(RequestClassTest, ManyAreAsOneByOne) {
   }
 }
 
+// The model knows nothing of this machine: it is never asked about devices.
+TEST(RouteQuestion, NamesNoDevice) {
+  const auto policy = RoutePolicy::parse(
+      R"({"version": 1, "default": "vulkan", "classes": {"code": {"device": "vulkan",
+          "alternates": ["zinc"], "why": "vulkan is faster than hrx"}},
+          "devices": {"vulkan": {"url": "http://127.0.0.1:1", "model": "chat-27b"},
+                      "zinc": {"url": "http://127.0.0.1:2"}}})",
+      "policy.json");
+  ASSERT_TRUE(policy.ok()) << policy.error().message;
+  const auto question = RouteQuestion::make(*policy);
+  ASSERT_TRUE(question.ok());
+  const Question& asked = question->questions(false).questions.at(0);
+  std::string text = asked.instructions;
+  for (const std::string& option : asked.options) text += "|" + option;
+  EXPECT_NE(text.find("code"), std::string::npos);
+  for (const char* word : {"vulkan", "zinc", "hrx", "chat-27b", "127.0.0.1", "device"}) {
+    EXPECT_EQ(text.find(word), std::string::npos) << word << " in " << text;
+  }
+}
+
 // Reversed options are other rows, and their answers are still named by their labels.
 TEST_F(RequestClassTest, ReversedOptionsKeepTheirNames) {
   const RequestClassifier seed = classifier(RoutePolicy::built_in());

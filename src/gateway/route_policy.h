@@ -165,7 +165,8 @@ struct RoutePolicy {
   static const RoutePolicy& built_in();
 
   /// Reads a policy, JSON or YAML (policy_text.h); `source` is the file's name. Without `size_gate`
-  /// it has the 1bit router's, in characters; with null or false none. Without `question` it has
+  /// it has the 1bit router's, in characters, and with a version of the first user message; with
+  /// null or false none. Without `question` it has
   /// the built-in one. Errors: kInvalidRequest; the text begins with `route policy: `, has the
   /// first error of check_policy, and ends with ` in SOURCE`.
   static Result<RoutePolicy> parse(std::string_view text, const std::string& source);

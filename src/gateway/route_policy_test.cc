@@ -61,6 +61,9 @@ TEST(RoutePolicy, QuestionAndGate) {
   EXPECT_EQ(policy.size_gate->min, 10);
   EXPECT_EQ(policy.size_gate->unit, GateUnit::kBytes);
   EXPECT_EQ(policy.size_gate->scope, GateScope::kAll);
+  // A system prompt makes no long document, unless the file is of the 1bit router.
+  EXPECT_EQ(parsed(R"({"version": 1, "default": "a", "classes": {}})").size_gate->scope,
+            GateScope::kFirstUser);
   EXPECT_EQ(policy.gate_on, GateOn::kAnswerConfidence);
   EXPECT_EQ(policy.default_device, "vulkan");
   for (const char* none : {"null", "false"}) {
