@@ -70,7 +70,8 @@ Decided failed(std::string error) {
 }
 
 std::string too_late(const DecideInput& input) {
-  return "no answer within " + std::to_string(input.setup->policy.decide.timeout_ms) + " ms";
+  const std::int64_t limit_ms = input.setup->policy.decide.timeout_ms;
+  return limit_ms > 0 ? "no answer within " + std::to_string(limit_ms) + " ms" : "no answer";
 }
 
 http::Task<Decided> ask_model(http::Loop& loop, GatewayCore& core, const DecideInput& input,
