@@ -230,8 +230,8 @@ class Door {
 /// to the second one, if there is one, with the others as alternates; the other classes to the
 /// first.
 struct PolicyText {
-  std::vector<std::pair<std::string, std::string>> devices;  // members: `"url": "...", ...`
-  std::string more;                                          // members of the policy, each with a comma
+  std::vector<std::pair<std::string, std::string>> devices = {};  // members: `"url": "...", ...`
+  std::string more = {};  // members of the policy, each with a comma
   std::vector<std::string> classes = {"code", "prose", "short"};
   bool gate = false;
 
