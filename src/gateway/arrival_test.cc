@@ -36,8 +36,10 @@ TEST(Arrival, WhatWaitsGetsTheFirstThatComes) {
     if (!got) arrival->cancel();  // so that its coroutine ends
     loop.run();
   };
-  check(0, [](FakeLoop&, TextPtr) {}, kWaits);
-  check(0, [](FakeLoop&, TextPtr a) { a->bring("a"); }, "a");
+  check(
+      0, [](FakeLoop&, TextPtr) {}, kWaits);
+  check(
+      0, [](FakeLoop&, TextPtr a) { a->bring("a"); }, "a");
   check(
       0,
       [](FakeLoop&, TextPtr a) {
@@ -45,7 +47,8 @@ TEST(Arrival, WhatWaitsGetsTheFirstThatComes) {
         a->bring("b");
       },
       "a");
-  check(0, [](FakeLoop&, TextPtr a) { a->cancel(); }, kNothing);
+  check(
+      0, [](FakeLoop&, TextPtr a) { a->cancel(); }, kNothing);
   // A value that comes before the coroutine ran on is not lost.
   check(
       0,
@@ -61,8 +64,10 @@ TEST(Arrival, WhatWaitsGetsTheFirstThatComes) {
         a->cancel();
       },
       "a");
-  check(50, [](FakeLoop& loop, TextPtr) { loop.advance_ms(49); }, kWaits);
-  check(50, [](FakeLoop& loop, TextPtr) { loop.advance_ms(50); }, kNothing);
+  check(
+      50, [](FakeLoop& loop, TextPtr) { loop.advance_ms(49); }, kWaits);
+  check(
+      50, [](FakeLoop& loop, TextPtr) { loop.advance_ms(50); }, kNothing);
   check(
       50,
       [](FakeLoop& loop, TextPtr a) {
@@ -70,7 +75,8 @@ TEST(Arrival, WhatWaitsGetsTheFirstThatComes) {
         loop.advance_ms(500);
       },
       "a");
-  check(0, [](FakeLoop& loop, TextPtr) { loop.advance_ms(1'000'000); }, kWaits);
+  check(
+      0, [](FakeLoop& loop, TextPtr) { loop.advance_ms(1'000'000); }, kWaits);
 }
 
 TEST(Arrival, MayComeBeforeAnybodyWaits) {

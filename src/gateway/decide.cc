@@ -81,12 +81,12 @@ http::Task<Decided> ask_model(http::Loop& loop, GatewayCore& core, const DecideI
   const std::int64_t limit_ms = limit.left_ms();
   if (limit_ms > 0) query.deadline_ms = static_cast<double>(limit_ms);
   const std::int64_t begun_ns = core.clock.now_ns();
-  // A question that has begun is answered whoever has left: the setup it belongs to stays till then.
-  const auto ticket = core.classes->ask(
-      input.setup->question, std::move(query),
-      [arrival, promise = arrival->promise(), setup = input.setup](Answer answer) {
-        arrival->bring(std::move(answer));
-      });
+  // A question that has begun is answered whoever has left: the setup it belongs to stays till
+  // then.
+  const auto ticket =
+      core.classes->ask(input.setup->question, std::move(query),
+                        [arrival, promise = arrival->promise(), setup = input.setup](
+                            Answer answer) { arrival->bring(std::move(answer)); });
   const std::stop_callback leave(cancelled, [&arrival] { arrival->cancel(); });
   std::optional<Answer> answer = co_await arrival->wait(limit_ms);
   const double took_s = static_cast<double>(core.clock.now_ns() - begun_ns) / 1e9;
@@ -144,10 +144,17 @@ http::Task<Decided> decide_conversation(http::Loop& loop, GatewayCore& core,
   const ConversationKey key =
       core.hasher.key(input.caller, input.chat, input.fields, policy.sticky.headers);
   const auto arrival = std::make_shared<Arrival<std::optional<StickyDecision>>>(loop);
-  StickyBegin begun =
-      core.sticky.begin(key.bytes, core.clock.now_ns(), [arrival](const StickyDecision* found) {
-        arrival->bring(found == nullptr ? std::nullopt : std::optional(*found));
-      });
+  const auto begin = [&core, &key, arrival] {
+    return core.sticky.begin(
+        key.bytes, core.clock.now_ns(), [arrival](const StickyDecision* found) {
+          arrival->bring(found == nullptr ? std::nullopt : std::optional(*found));
+        });
+  };
+  StickyBegin begun = begin();
+  if (begun.kind == StickyBegin::Kind::kHit && !is_class_of(policy, begun.decision->class_name)) {
+    core.sticky.forget(key.bytes);
+    begun = begin();
+  }
   std::optional<Decided> out;
   if (begun.kind == StickyBegin::Kind::kHit) {
     out = from_sticky(*begun.decision);

@@ -44,9 +44,9 @@ struct Decided {
 /// Whether every answer to the question leads to the same device first.
 bool answer_changes_nothing(const RoutePolicy& policy, std::span<const std::size_t> candidates);
 
-/// Decides, waiting for the model where it must, decide.timeout_ms in all. A conversation is decided
-/// once, also when its requests come together. When the client leaves (`cancelled`) what was waited
-/// for is given up, and nothing is decided.
+/// Decides, waiting for the model where it must, decide.timeout_ms in all. A conversation is
+/// decided once, also when its requests come together. When the client leaves (`cancelled`) what
+/// was waited for is given up, and nothing is decided.
 http::Task<Decided> decide(http::Loop& loop, GatewayCore& core, DecideInput input,
                            std::stop_token cancelled);
 

@@ -33,8 +33,8 @@ GatewaySetupPtr setup_of(const PolicyText& policy, const std::string& device = "
   const testing::TempDir folder;
   testing::write_file(folder / "policy.json", policy.text());
   const base::FixedEnv env{std::map<std::string, std::string, std::less<>>()};
-  auto setup = make_setup(
-      {(folder / "policy.json").string(), {}, device, &env, &base::real_filesystem()});
+  auto setup =
+      make_setup({(folder / "policy.json").string(), {}, device, &env, &base::real_filesystem()});
   if (!setup.ok()) throw std::runtime_error(setup.error().message);
   return *std::move(setup);
 }
@@ -251,6 +251,8 @@ TEST(Decide, AClassThatAReloadRemovedIsAskedForAnew) {
   classes.answer("code");
   world.loop.run();
   EXPECT_EQ(later.source(), DecisionSource::kModel);
+  EXPECT_EQ(world.decide("fix it").source(), DecisionSource::kSticky);  // and kept
+  EXPECT_EQ(classes.asked(), 3U);
 }
 
 TEST(Decide, AnAnswerAfterThePolicyIsGoneReadsNothingOfIt) {
@@ -292,9 +294,9 @@ TEST(Decide, TheLimitIsOfTheWholeWait) {
   FakeClasses classes;
   FakeDevice cpu;
   FakeDevice gpu;
-  GatewayWorld world({.policy = {{{"cpu", at(cpu)}, {"gpu", at(gpu)}},
-                                 R"("decide":{"timeout_ms":300},)"},
-                      .classes = &classes});
+  GatewayWorld world(
+      {.policy = {{{"cpu", at(cpu)}, {"gpu", at(gpu)}}, R"("decide":{"timeout_ms":300},)"},
+       .classes = &classes});
   const auto begun = std::chrono::steady_clock::now();
   TcpClient first = world.connect();
   TcpClient second = world.connect();

@@ -54,8 +54,8 @@ TEST(DeviceProber, ADeviceThatSaysNothingIsOut) {
     }
     connection.close();
   });
-  GatewayWorld world({.policy = {{{"cpu", probed(cpu)}, {"endless", probed(endless)}}},
-                      .probes = true});
+  GatewayWorld world(
+      {.policy = {{{"cpu", probed(cpu)}, {"endless", probed(endless)}}}, .probes = true});
   EXPECT_TRUE(comes_true([&] { return world.device(0).state == DeviceState::kEjected; }));
   // It answers; how much does not matter, and no more is read than is needed.
   EXPECT_TRUE(comes_true([&] { return endless.seen() >= 3; }));

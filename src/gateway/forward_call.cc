@@ -127,9 +127,7 @@ http::Task<void> ForwardCall::run() {
   options.wants_stream = chat_.stream;
   if (readable && !setup_->policy.servers.empty()) options.model = chat_.model;
   ReplyRelay::Hooks hooks;
-  hooks.on_keepalive = [this] {
-    core_.stats.update([](StatsSnapshot& now) { ++now.keepalives; });
-  };
+  hooks.on_keepalive = [this] { core_.stats.update([](StatsSnapshot& now) { ++now.keepalives; }); };
   hooks.on_bytes = [this](std::int64_t now_ns) {
     if (reservation_ != nullptr) reservation_->progress(now_ns);
   };

@@ -30,8 +30,8 @@ struct ForwardStart {
   RateLease lease = {};
   /// What it is served by.
   GatewaySetupPtr setup = nullptr;
-  /// A device of it whose `routes` list the path: it is sent the request as it is, and nothing is read
-  /// of it.
+  /// A device of it whose `routes` list the path: it is sent the request as it is, and nothing is
+  /// read of it.
   std::optional<std::size_t> pass_to = std::nullopt;
 };
 

@@ -42,10 +42,10 @@ TEST(ForwardCall, GoesWhereItsClassGoesWithTheDevicesNameOfTheModel) {
   FakeClasses classes("code");
   FakeDevice cpu;
   FakeDevice gpu;
-  GatewayWorld world(
-      {.policy = {{{"cpu", at(cpu)}, {"gpu", at(gpu, R"("model":"qwen","api_key_env":"DEVICE_KEY")")}},
-                  R"("model_names":["*"],)"},
-       .classes = &classes});
+  GatewayWorld world({.policy = {{{"cpu", at(cpu)},
+                                  {"gpu", at(gpu, R"("model":"qwen","api_key_env":"DEVICE_KEY")")}},
+                                 R"("model_names":["*"],)"},
+                      .classes = &classes});
   const std::string response = world.chat("fix it", "Authorization: Bearer client-secret\r\n");
   EXPECT_EQ(status_of(response), 200);
   EXPECT_EQ(field_of(response, "X-1bit-Route"), "code 0.75 gpu");
@@ -64,7 +64,8 @@ TEST(ForwardCall, GoesWhereItsClassGoesWithTheDevicesNameOfTheModel) {
 
 TEST(ForwardCall, LargeBodiesAreReadBesideTheLoopAndSentInPieces) {
   FakeDevice cpu;
-  GatewayWorld world({.policy = {{{"cpu", at(cpu, R"("model":"qwen")")}}, R"("model_names":["*"],)"}});
+  GatewayWorld world(
+      {.policy = {{{"cpu", at(cpu, R"("model":"qwen")")}}, R"("model_names":["*"],)"}});
   for (const std::size_t size : {200'000U, 1'000'000U}) {
     const std::string text(size, 'a');
     EXPECT_EQ(status_of(world.chat(text)), 200);
@@ -113,8 +114,8 @@ TEST(ForwardCall, OtherDevicesAreTriedBeforeTheFirstByte) {
   check(FakeDevice::reply_json("", 302, "Location: http://127.0.0.1:1/\r\n"), off, 502, false);
   check(sends("nonsense\r\n\r\n"), "", 200, true);
   check(sends("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"), "", 200, true);
-  check(sends("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\n"), "",
-        200, true);
+  check(sends("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\n"),
+        "", 200, true);
 }
 
 TEST(ForwardCall, NoneAfterTheFirstByte) {
@@ -206,7 +207,8 @@ TEST(ForwardCall, ADeviceThatIsNotThere) {
 }
 
 TEST(ForwardCall, ADeviceThatSaysNothingInTime) {
-  FakeDevice slow([&](ServedConnection& connection, const SeenRequest&) { stall(slow, connection); });
+  FakeDevice slow(
+      [&](ServedConnection& connection, const SeenRequest&) { stall(slow, connection); });
   GatewayWorld world({.policy = {{{"slow", at(slow, R"("first_byte_ms":100)")}}}});
   EXPECT_EQ(status_of(world.chat("x")), 504);
   EXPECT_TRUE(comes_true([&] { return slow.ends() == 1; }));
@@ -266,8 +268,8 @@ TEST(ForwardCall, AClientThatLeavesFreesEverythingAtOnce) {
   };
   check({"before the head", "", false, false, false});
   check({"within the head", "HTTP/1.1 200 OK\r\nContent-", false, false, false});
-  check({"within a stream",
-         FakeDevice::kStreamHead + FakeDevice::chunk("data: {}\n\n"), true, false, false});
+  check({"within a stream", FakeDevice::kStreamHead + FakeDevice::chunk("data: {}\n\n"), true,
+         false, false});
   check({"within a whole reply", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{", false, false,
          false});
   check({"while it is classified", "", false, true, false});
@@ -374,8 +376,8 @@ TEST(ForwardCall, NamedDevicesAndModels) {
     EXPECT_NE(response.find(part), std::string::npos) << response;
   };
   const std::string messages = R"("messages":[{"role":"user","content":"x"}]})";
-  const std::string image =
-      R"("messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:x"}}]}]})";
+  const std::string image = R"("messages":[{"role":"user","content":[{"type":"image_url",)"
+                            R"("image_url":{"url":"data:x"}}]}]})";
   check(R"({"model":"auto",)" + messages, "", 200, "code 0.75 gpu");
   check(R"({"model":"auto",)" + messages, "X-Layard-Device: cpu\r\n", 200, "- 0.00 cpu");
   check(R"({"model":"auto",)" + messages, "X-Layard-Device: cpu\r\n", 200,
@@ -406,14 +408,15 @@ TEST(ForwardCall, ShadowAsksAfterTheReplyAndHoldsNothing) {
   FakeDevice cpu;
   FakeDevice gpu;
   const testing::TempDir folder;
-  auto decisions = DecisionLog::open(base::real_filesystem(), (folder / "log.jsonl").string(), [](const Error&) {});
+  auto decisions = DecisionLog::open(base::real_filesystem(), (folder / "log.jsonl").string(),
+                                     [](const Error&) {});
   ASSERT_TRUE(decisions.ok());
   {
-    GatewayWorld world({.policy = {{{"cpu", at(cpu)}, {"gpu", at(gpu)}},
-                                   R"("decide":{"when":"shadow"},)"},
-                        .options = [](GatewayOptions& o) { o.limits.requests_max = 1; },
-                        .classes = &classes,
-                        .decisions = decisions->get()});
+    GatewayWorld world(
+        {.policy = {{{"cpu", at(cpu)}, {"gpu", at(gpu)}}, R"("decide":{"when":"shadow"},)"},
+         .options = [](GatewayOptions& o) { o.limits.requests_max = 1; },
+         .classes = &classes,
+         .decisions = decisions->get()});
     EXPECT_EQ(field_of(world.chat("x"), "X-1bit-Route"), "- 0.00 cpu");
     EXPECT_TRUE(comes_true([&] { return classes.asked() == 1; }));
     EXPECT_TRUE(world.becomes_idle()) << world.busy();

@@ -16,8 +16,8 @@ using testing::FakeDevice;
 using testing::field_of;
 using testing::GatewayWorld;
 using testing::post;
-using testing::ServedConnection;
 using testing::SeenRequest;
+using testing::ServedConnection;
 using testing::TcpClient;
 
 int status_of(const std::string& response) {
@@ -29,7 +29,9 @@ std::string get(const std::string& path, const std::string& fields = "Host: loca
   return method + " " + path + " HTTP/1.1\r\n" + fields + "\r\n";
 }
 
-void use_keys(GatewayOptions& options) { options.keys = {{"alice", "key-alice"}, {"bob", "key-bob-1"}}; }
+void use_keys(GatewayOptions& options) {
+  options.keys = {{"alice", "key-alice"}, {"bob", "key-bob-1"}};
+}
 
 TEST(GatewayHandler, WhatIsRefusedBeforeTheBody) {
   FakeDevice cpu;
@@ -44,8 +46,8 @@ TEST(GatewayHandler, WhatIsRefusedBeforeTheBody) {
   const std::string chat = chat_body("x");
   const std::string json = "Content-Type: application/json\r\n";
   const auto raw = [&](const std::string& fields, const std::string& path) {
-    return "POST " + path + " HTTP/1.1\r\n" + fields + "Content-Length: " +
-           std::to_string(chat.size()) + "\r\n\r\n" + chat;
+    return "POST " + path + " HTTP/1.1\r\n" + fields +
+           "Content-Length: " + std::to_string(chat.size()) + "\r\n\r\n" + chat;
   };
   const std::string path = "/v1/chat/completions";
   check(post(chat, key), 200, "X-Layard-Request-Id");

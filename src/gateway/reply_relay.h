@@ -38,9 +38,9 @@ struct RelayResult {
 };
 
 /// One request's reply, which several devices may be tried for: until replied() nothing of any
-/// device's was sent. Silent streams get comments, also before there is a reply, so that nobody between takes
-/// them for dead.
-/// Thread-safety: the loop's thread only. Ownership: `loop` and `responder` must outlive it.
+/// device's was sent. Silent streams get comments, also before there is a reply, so that nobody
+/// between takes them for dead. Thread-safety: the loop's thread only. Ownership: `loop` and
+/// `responder` must outlive it.
 class ReplyRelay {
  public:
   /// What its owner hears of; each may be empty.
@@ -64,8 +64,8 @@ class ReplyRelay {
 
   /// Sends the reply on. `head`: its status and fields as the client is to get them. One that is no
   /// stream of events and small is gathered, so that it goes out in one piece; a stream whose first
-  /// event is an error becomes an error with its status. When the device fails before replied(), the
-  /// client has had nothing of it. REQUIRES: not replied().
+  /// event is an error becomes an error with its status. When the device fails before replied(),
+  /// the client has had nothing of it. REQUIRES: not replied().
   http::Task<RelayResult> relay(http::ClientResponse& response, http::Response head);
 
   /// Ends with an error: a whole answer, or after begun() an event, with `fields` on the first.

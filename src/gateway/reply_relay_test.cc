@@ -457,7 +457,8 @@ TEST_F(ReplyRelayTest, AClientThatLeavesEndsTheReplyWhereverItIs) {
     ASSERT_TRUE(end_.has_value());
     EXPECT_EQ(end_->end, RelayEnd::kClientGone);
   };
-  check(kEvents, "data: {}\n\n", false);  // noticed with the next piece, or by cancelling the request
+  check(kEvents, "data: {}\n\n",
+        false);  // noticed with the next piece, or by cancelling the request
   check(kEvents, "data: " + std::string(1'000'000, 'a'), true);
 }
 
@@ -472,9 +473,15 @@ TEST(FirstError, Streams) {
   check("data: " + error + "\r\n\r\n", 429, error);
   check("event: error\ndata: " + error + "\n\n", 429, error);
   check(": note\n\ndata:" + error + "\n\ndata: {}\n\n", 429, error);
-  check(R"(data: {"error":{"status":503}})" "\n\n", 503, R"({"error":{"status":503}})");
-  check(R"(data: {"error":{"code":"no"}})" "\n\n", 502, R"({"error":{"code":"no"}})");
-  check(R"(data: {"error":{"code":200}})" "\n\n", 502, R"({"error":{"code":200}})");
+  check(R"(data: {"error":{"status":503}})"
+        "\n\n",
+        503, R"({"error":{"status":503}})");
+  check(R"(data: {"error":{"code":"no"}})"
+        "\n\n",
+        502, R"({"error":{"code":"no"}})");
+  check(R"(data: {"error":{"code":200}})"
+        "\n\n",
+        502, R"({"error":{"code":200}})");
   check("data: " + error + "\n", 0);
   check("data: " + error, 0);
   check("", 0);

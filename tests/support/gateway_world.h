@@ -136,10 +136,11 @@ class FakeDevice {
  public:
   using Serve = std::function<void(ServedConnection& connection, const SeenRequest& request)>;
 
-  FakeDevice() : FakeDevice(reply_json(R"({"model":"m-dev","choices":[]})")) {}
+  static constexpr const char* kReply = R"({"model":"m-dev","choices":[]})";
+
+  FakeDevice() : FakeDevice(reply_json(kReply)) {}
   explicit FakeDevice(Serve serve)
-      : serve_(std::move(serve)),
-        server_([this](ServedConnection& connection, std::size_t) { serve_all(connection); }) {}
+      : serve_(std::move(serve)), server_(std::bind_front(&FakeDevice::serve_all, this)) {}
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(server_.port()); }
   std::size_t seen() const {
@@ -176,7 +177,7 @@ class FakeDevice {
   static constexpr const char* kLastChunk = "0\r\n\r\n";
 
  private:
-  void serve_all(ServedConnection& connection) {
+  void serve_all(ServedConnection& connection, std::size_t /*index*/) {
     while (connection.socket() >= 0) {
       SeenRequest request;
       request.head = connection.receive_head();
@@ -251,8 +252,7 @@ struct PolicyText {
     }
     if (gate) rows += ",\"long_doc\":{\"device\":\"" + devices[0].first + "\"}";
     return "{\"version\":1,\"default\":\"" + devices[0].first + "\"," + more +
-           (gate ? "\"size_gate\":{\"min\":1000}," :
-                   "\"size_gate\":false,") +
+           (gate ? "\"size_gate\":{\"min\":1000}," : "\"size_gate\":false,") +
            "\"min_confidence\":0," + "\"question\":{\"options\":{" + options + "}}," +
            "\"classes\":{" + rows + "},\"devices\":{" + servers + "}," +
            "\"evidence\":{\"e\":{\"n\":24,\"baseline\":\"" + devices[0].first +
@@ -312,7 +312,8 @@ class GatewayWorld {
     bool probes = false;
   };
 
-  explicit GatewayWorld(Parts parts) : log_(base::LogFormat::kText, base::LogLevel::kDebug, [this](auto, auto line) { add_line(line); }) {
+  explicit GatewayWorld(Parts parts)
+      : log_(base::LogFormat::kText, base::LogLevel::kDebug, line_taker()) {
     options_.keepalive_ms = 0;
     options_.http.drain_ms = 2000;
     if (parts.options) parts.options(options_);
@@ -372,7 +373,8 @@ class GatewayWorld {
   /// What is under way.
   std::string busy() const {
     std::string out;
-    if (const auto n = core_->stats.snapshot().in_flight; n != 0) out += " stats " + std::to_string(n);
+    if (const auto n = core_->stats.snapshot().in_flight; n != 0)
+      out += " stats " + std::to_string(n);
     for (const auto& device : core_->setup()->fleet->view(core_->clock.now_ns())) {
       if (device.in_flight != 0) out += " in_flight of " + device.name;
       if (device.waiting != 0) out += " waiting of " + device.name;
@@ -401,12 +403,14 @@ class GatewayWorld {
     const base::FixedEnv env(
         std::map<std::string, std::string, std::less<>>{{"DEVICE_KEY", "device-secret"}});
     write_file(folder_ / "policy.json", policy.text());
-    return gateway::make_setup({(folder_ / "policy.json").string(), {}, options_.device, &env,
-                                &base::real_filesystem()});
+    return gateway::make_setup(
+        {(folder_ / "policy.json").string(), {}, options_.device, &env, &base::real_filesystem()});
   }
-  void add_line(std::string_view line) {
-    const std::lock_guard lock(mutex_);
-    lines_ += std::string(line) + "\n";
+  base::LogFunction line_taker() {
+    return [this](std::string_view, std::string_view line) {
+      const std::lock_guard lock(mutex_);
+      lines_ += std::string(line) + "\n";
+    };
   }
 
   TempDir folder_;
