@@ -36,6 +36,12 @@ class Arrival : public std::enable_shared_from_this<Arrival<T>> {
     wake_locked();
   }
 
+  /// What whoever is to bring the value holds: dropped without bring(), it is as cancel().
+  std::shared_ptr<void> promise() {
+    const auto self = this->shared_from_this();
+    return {self.get(), [self](void*) { self->cancel(); }};
+  }
+
   /// Waits for bring(), for cancel(), or for `limit_ms` to pass (0: no limit); the value, or
   /// nothing. Called once. REQUIRES: the loop runs until it is done.
   http::Task<std::optional<T>> wait(std::int64_t limit_ms) {

@@ -20,9 +20,10 @@
 
 namespace layard::gateway {
 
-/// What a decision needs to know. Everything must outlive the decision.
+/// What a decision needs to know. Everything must outlive the decision; the setup is kept as long
+/// as a model may still read its question.
 struct DecideInput {
-  const GatewaySetup& setup;
+  const GatewaySetupPtr& setup;
   const ChatRequest& chat;
   const http::Fields& fields;
   const std::string& caller;
@@ -43,12 +44,14 @@ struct Decided {
 /// Whether every answer to the question leads to the same device first.
 bool answer_changes_nothing(const RoutePolicy& policy, std::span<const std::size_t> candidates);
 
-/// Decides, waiting for the model where it must. A conversation is decided once, also when its
-/// requests come together. When the client leaves (`cancelled`) what was waited for is given up.
+/// Decides, waiting for the model where it must, decide.timeout_ms in all. A conversation is
+/// decided once, also when its requests come together. When the client leaves (`cancelled`) what
+/// was waited for is given up, and nothing is decided.
 http::Task<Decided> decide(http::Loop& loop, GatewayCore& core, DecideInput input,
                            std::stop_token cancelled);
 
 /// Asks the model for the log alone (decide.when: shadow).
-http::Task<Decided> decide_in_shadow(http::Loop& loop, GatewayCore& core, DecideInput input);
+http::Task<Decided> decide_in_shadow(http::Loop& loop, GatewayCore& core, DecideInput input,
+                                     std::stop_token cancelled);
 
 }  // namespace layard::gateway

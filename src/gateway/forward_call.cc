@@ -82,7 +82,7 @@ ForwardCall::ForwardCall(GatewayLoop& loop, ForwardStart start, http::Responder 
       core_(loop.core()),
       start_(std::move(start)),
       responder_(std::move(responder)),
-      setup_(core_.setup()),
+      setup_(std::move(start_.setup)),
       begun_ns_(core_.clock.now_ns()) {}
 
 http::Detached ForwardCall::run_detached(std::unique_ptr<ForwardCall> call) {
@@ -94,6 +94,7 @@ http::Detached ForwardCall::run_detached(std::unique_ptr<ForwardCall> call) {
                           {{"request_id", base::JsonValue::string(call->start_.request_id)},
                            {"error", base::JsonValue::string(error.what())}});
   }
+  call->end_count();
   call.reset();  // a responder that was not answered answers 500
   loop.end_call();
 }
@@ -118,6 +119,7 @@ http::Fields ForwardCall::route_fields() const {
 
 http::Task<void> ForwardCall::run() {
   core_.stats.update([](StatsSnapshot& now) { ++now.in_flight; });
+  is_counted_ = true;
   RelayOptions options;
   options.api = start_.api;
   options.keepalive_ms = core_.options.keepalive_ms;
@@ -131,7 +133,7 @@ http::Task<void> ForwardCall::run() {
   };
   relay_.emplace(loop_.loop(), responder_, std::move(options), std::move(hooks));
   if (!readable) {
-    refuse(last_failure_);
+    if (!is_gone()) refuse(last_failure_);
   } else if (find_devices()) {
     relay_->watch_silence([this] {
       http::Response head;
@@ -162,13 +164,16 @@ http::Task<bool> ForwardCall::read() {
     using Read = std::pair<std::string, Result<ChatRequest>>;
     const auto arrival = std::make_shared<Arrival<Read>>(loop_.loop());
     auto moved = std::make_shared<std::string>(std::move(body));
-    core_.side.post([arrival, moved, options, api = start_.api] {
+    core_.side.post([arrival, promise = arrival->promise(), moved, options, api = start_.api] {
       auto read = read_chat_request(api, *moved, options);
       arrival->bring({std::move(*moved), std::move(read)});
     });
     const std::stop_callback leave(responder_.cancelled(), [&arrival] { arrival->cancel(); });
     auto brought = co_await arrival->wait(0);
-    if (!brought.has_value()) co_return false;  // the client left
+    if (!brought.has_value()) {  // the client left, or memory ran out
+      last_failure_ = {500, "the request could not be read", std::nullopt, 0};
+      co_return false;
+    }
     body = std::move(brought->first);
     chat = std::move(brought->second);
   }
@@ -225,6 +230,19 @@ bool ForwardCall::find_devices() {
   return false;
 }
 
+// A policy that is reloaded closes the queues of the one before: who waited there goes on with the
+// new one, unless a device was tried already. False: there is none, or nothing there serves it.
+bool ForwardCall::move_to_new_setup() {
+  GatewaySetupPtr now = core_.setup();
+  if (now == setup_ || tries_ > 0 || start_.pass_to.has_value()) return false;
+  setup_ = std::move(now);
+  candidates_ = {};
+  next_ = 0;
+  if (!find_devices()) return false;
+  order();
+  return true;
+}
+
 void ForwardCall::order() {
   const Decision& decision = decided_.decision;
   order_ = order_devices(setup_->policy, candidates_.devices, candidates_.override_device,
@@ -238,7 +256,7 @@ http::Task<void> ForwardCall::forward() {
   } else {
     decided_ =
         co_await decide(loop_.loop(), core_,
-                        {*setup_, chat_, start_.request.fields, start_.caller, candidates_.devices},
+                        {setup_, chat_, start_.request.fields, start_.caller, candidates_.devices},
                         responder_.cancelled());
     if (!decided_.error.empty()) {
       core_.log.event(base::LogLevel::kWarning, "decision_failed",
@@ -279,6 +297,7 @@ http::Task<std::optional<Reservation>> ForwardCall::reserve() {
       co_return none;
     }
     if (choice.kind != FleetChoice::Kind::kQueued) {
+      if (move_to_new_setup()) continue;
       const bool busy = choice.kind == FleetChoice::Kind::kAllBusy;
       if (tries_ == 0) {
         last_failure_ = {
@@ -298,6 +317,7 @@ http::Task<std::optional<Reservation>> ForwardCall::reserve() {
       co_return none;
     }
     if ((*turn)->kind == QueueTurn::Kind::kDeviceLost) continue;
+    if ((*turn)->kind == QueueTurn::Kind::kClosed && move_to_new_setup()) continue;
     last_failure_ = {503, "all devices are busy; try again later", "devices_busy", 1000};
     break;
   }
@@ -379,6 +399,8 @@ http::Response ForwardCall::reply_head(const http::ClientResponse& response) con
 
 http::Task<ForwardCall::Try> ForwardCall::take_reply(Reservation& reservation,
                                                      http::ClientResponse& response) {
+  core_.stats.update(
+      [&](StatsSnapshot& now) { ++now.devices[device_name()].by_status[response.status]; });
   log_changes(reservation.first_byte(response.status, core_.clock.now_ns()));
   const auto asked = is_retryable(response.status) ? retry_after_ms(response.fields) : std::nullopt;
   if (response.status >= 300 && response.status < 400) {
@@ -386,19 +408,17 @@ http::Task<ForwardCall::Try> ForwardCall::take_reply(Reservation& reservation,
                             "the device answered with a redirect, which is not followed", true};
     co_return take_failure(reservation, error);
   }
-  if (is_retryable(response.status) && has_next() && !relay_->begun()) {
+  if (is_retryable(response.status) && has_next() && !relay_->replied()) {
     last_failure_ = {
         response.status,
         "device " + device_name() + " answered with status " + std::to_string(response.status),
         std::nullopt, asked.value_or(1000)};
-    core_.stats.update([&](StatsSnapshot& now) {
-      ++now.devices[device_name()].failures;
-      ++now.devices[device_name()].by_status[response.status];
-    });
+    core_.stats.update([&](StatsSnapshot& now) { ++now.devices[device_name()].failures; });
     release(reservation, RequestEnd::kFailedBeforeFirstByte, response.status,
             DeviceSign::kServerError, asked);
     co_return Try::kNext;
   }
+  replied_ = true;
   reservation_ = &reservation;
   const RelayResult result = co_await relay_->relay(response, reply_head(response));
   reservation_ = nullptr;
@@ -411,8 +431,7 @@ http::Task<ForwardCall::Try> ForwardCall::take_reply(Reservation& reservation,
     release(reservation, RequestEnd::kClientGone, response.status, DeviceSign::kServed, asked);
     co_return Try::kOver;
   }
-  if (!relay_->begun()) co_return take_failure(reservation, result.error);
-  cut_ = true;
+  if (!relay_->replied()) co_return take_failure(reservation, result.error);
   core_.log.event(base::LogLevel::kWarning, "reply_cut",
                   {{"request_id", base::JsonValue::string(start_.request_id)},
                    {"device", base::JsonValue::string(device_name())},
@@ -482,19 +501,24 @@ ServedRequest ForwardCall::served() const {
   return out;
 }
 
+void ForwardCall::end_count() {
+  if (!std::exchange(is_counted_, false)) return;
+  core_.stats.update([](StatsSnapshot& now) { --now.in_flight; });
+}
+
 void ForwardCall::count(bool is_new) {
   const ServedRequest end = served();
   const Decision& decision = decided_.decision;
+  end_count();
   core_.stats.update([&](StatsSnapshot& now) {
-    --now.in_flight;
     if (end.status != 0) ++now.replies[static_cast<std::size_t>(start_.api)][end.status];
     ++now.decisions[static_cast<std::size_t>(decision.source)];
     if (is_new && !decision.class_name.empty()) ++now.classes[decision.class_name];
     if (end.cancelled) ++now.clients_gone;
     if (overflow_) ++now.overflows;
-    if (!device_.has_value() || end.status == 0) return;
+    // A reply of the gateway's own is none of the device's.
+    if (!device_.has_value() || !replied_) return;
     DeviceStats& device = now.devices[end.device];
-    ++device.by_status[end.status];
     device.prompt_tokens +=
         static_cast<std::uint64_t>(std::max<std::int64_t>(0, end.prompt_tokens));
     device.completion_tokens +=
@@ -543,9 +567,12 @@ http::Task<void> ForwardCall::finish() {
   // Turns of a conversation that was decided before are no decisions; all others are.
   if (decided_.decision.source != DecisionSource::kSticky) write_decision(decided_);
   if (!in_shadow) co_return;
+  // The request is over, and holds nothing any more that others wait for.
+  start_.lease.end();
+  body_.reset();
   const Decided found = co_await decide_in_shadow(
       loop_.loop(), core_,
-      {*setup_, chat_, start_.request.fields, start_.caller, candidates_.devices});
+      {setup_, chat_, start_.request.fields, start_.caller, candidates_.devices}, loop_.ending());
   if (found.is_new) write_decision(found);
 }
 

@@ -28,8 +28,10 @@ struct ForwardStart {
   std::string request_id;
   std::string caller;
   RateLease lease = {};
-  /// A device whose `routes` list the path: it is sent the request as it is, and nothing is read
-  /// of it.
+  /// What it is served by.
+  GatewaySetupPtr setup = nullptr;
+  /// A device of it whose `routes` list the path: it is sent the request as it is, and nothing is
+  /// read of it.
   std::optional<std::size_t> pass_to = std::nullopt;
 };
 
@@ -58,10 +60,10 @@ class ForwardCall {
   http::Task<void> run();
   http::Task<bool> read();
   bool find_devices();
+  bool move_to_new_setup();
   void order();
   http::Task<void> forward();
   http::Task<std::optional<Reservation>> reserve();
-  http::Task<std::optional<Reservation>> wait_for_turn(FleetChoice choice);
   http::Task<Try> try_device(Reservation reservation);
   http::Task<Try> take_reply(Reservation& reservation, http::ClientResponse& response);
   Try take_failure(Reservation& reservation, const http::ClientError& error);
@@ -79,6 +81,7 @@ class ForwardCall {
 
   http::Task<void> finish();
   void count(bool is_new);
+  void end_count();
   void write_decision(const Decided& decided);
   ServedRequest served() const;
 
@@ -86,7 +89,7 @@ class ForwardCall {
   GatewayCore& core_;
   ForwardStart start_;
   http::Responder responder_;
-  const GatewaySetupPtr setup_;
+  GatewaySetupPtr setup_;
   const std::int64_t begun_ns_;
   ChatRequest chat_;
   std::shared_ptr<const RequestBody> body_;
@@ -101,7 +104,7 @@ class ForwardCall {
   int status_ = 0;
   int tries_ = 0;
   bool overflow_ = false;
-  bool cut_ = false;
+  bool is_counted_ = false;  ///< in in_flight
   double wait_ms_ = 0;
   std::int64_t sent_ns_ = 0;
 };

@@ -140,8 +140,17 @@ void GatewayHandler::forward(http::Request request, http::Responder responder) {
   if (loop == nullptr) return;  // the loop could not be prepared: 500
   const auto admitted = std::static_pointer_cast<Admitted>(request.ticket);
   ForwardStart start;
+  start.setup = core_.setup();
   start.api = admitted->match.api;
-  if (admitted->match.device.has_value()) start.pass_to = admitted->match.device;
+  if (admitted->match.endpoint == Endpoint::kPassThrough) {
+    // The policy may have been reloaded while the body came: places are of one policy.
+    const EndpointMatch match = find_endpoint(request.method, request.path(), start.setup->policy);
+    if (!match.device.has_value()) {
+      responder.send(api_error_response(match.api, 404, "", "there is no such path"));
+      return;
+    }
+    start.pass_to = match.device;
+  }
   start.request_id = core_.next_request_id();
   start.caller = admitted->caller;
   start.lease = std::move(admitted->lease);

@@ -8,6 +8,7 @@ namespace layard::gateway {
 
 Result<http::Client*> GatewayLoop::client(const DeviceLink& link) {
   const auto found = clients_.find(link.client_key);
+  if (ending_.stop_requested()) return Error{ErrorCode::kCancelled, "the gateway stops"};
   if (found != clients_.end()) return found->second.get();
   if (clients_.size() >= kClientsMax) {
     return Error{ErrorCode::kOverloaded,
@@ -22,25 +23,31 @@ Result<http::Client*> GatewayLoop::client(const DeviceLink& link) {
 
 void GatewayLoop::end_call() {
   --calls_;
-  // Not here: the caller is still within the request's coroutine.
-  if (calls_ == 0 && done_) loop_.post([this] { end_if_idle(); });
+  end_when_idle();
 }
 
-void GatewayLoop::end_if_idle() {
-  if (calls_ > 0 || !done_) return;
-  clients_.clear();
-  std::exchange(done_, nullptr)();
+// Once, and only when both the requests and the connections are over: whichever comes last ends it.
+void GatewayLoop::end_when_idle() {
+  if (calls_ > 0 || !clients_closed_ || std::exchange(end_posted_, true)) return;
+  // Not here: the caller is still within a request's coroutine, or that of close_clients().
+  loop_.post([this] {
+    clients_.clear();
+    const auto done = std::exchange(done_, nullptr);
+    done();  // this is gone
+  });
 }
 
 void GatewayLoop::end(std::function<void()> done) {
   done_ = std::move(done);
+  ending_.request_stop();
   close_clients();
 }
 
 http::Detached GatewayLoop::close_clients() {
+  // None is added meanwhile.
   for (const auto& [key, client] : clients_) co_await client->shut_down();
-  // Not here either: this coroutine still has its frame.
-  loop_.post([this] { end_if_idle(); });
+  clients_closed_ = true;
+  end_when_idle();
 }
 
 }  // namespace layard::gateway

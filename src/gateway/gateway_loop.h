@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 
 #include "gateway/gateway_core.h"
@@ -27,7 +28,8 @@ class GatewayLoop {
   GatewayCore& core() { return core_; }
 
   /// The client for a device. It is kept until the end, as links of a later policy may be equal.
-  /// Errors: kIo when the link's authorities cannot be read; kOverloaded over kClientsMax.
+  /// Errors: kIo when the link's authorities cannot be read; kOverloaded over kClientsMax;
+  /// kCancelled after end().
   Result<http::Client*> client(const DeviceLink& link);
 
   /// Requests begin and end with these; the loop's end waits for them.
@@ -36,19 +38,24 @@ class GatewayLoop {
   std::size_t calls() const { return calls_; }
 
   /// No request comes any more: closes every connection, waits for the requests that are left, then
-  /// calls `done`. Called once.
+  /// calls `done`, which may destroy this. Called once.
   void end(std::function<void()> done);
+  /// Requested by end(): for what goes on after a client has its reply.
+  std::stop_token ending() const { return ending_.get_token(); }
 
   static constexpr std::size_t kClientsMax = 1024;
 
  private:
   http::Detached close_clients();
-  void end_if_idle();
+  void end_when_idle();
 
   http::SocketLoop& loop_;
   GatewayCore& core_;
   std::map<std::string, std::unique_ptr<http::Client>> clients_;
   std::size_t calls_ = 0;
+  std::stop_source ending_;
+  bool clients_closed_ = false;
+  bool end_posted_ = false;
   std::function<void()> done_;
 };
 

@@ -107,7 +107,7 @@ void ReplyRelay::check_silence() {
     }
     // Within an event a comment would be part of it; a reply that is no stream takes none.
     const bool fits = watch_ ? watch_->at_boundary() : started_early_;
-    if (fits && responder_.write(kComment) == http::WriteStatus::kAccepted) {
+    if (fits && !is_blocked_ && responder_.write(kComment) == http::WriteStatus::kAccepted) {
       last_sent_ns_ = loop_.now_ns();
       if (hooks_.on_keepalive) hooks_.on_keepalive();
     }
@@ -150,8 +150,10 @@ http::Task<bool> ReplyRelay::send(std::string_view bytes) {
     if (status == http::WriteStatus::kAccepted) break;
     if (status == http::WriteStatus::kGone) co_return false;
     http::Signal writable;
+    is_blocked_ = true;
     responder_.on_writable([&writable] { writable.set(); });
     co_await writable.wait();
+    is_blocked_ = false;
   }
   last_sent_ns_ = loop_.now_ns();
   co_return true;
@@ -161,13 +163,18 @@ http::Task<RelayResult> ReplyRelay::relay(http::ClientResponse& response, http::
   const bool is_coded =
       response.fields.find("Content-Encoding").has_value() &&
       !http::equal_ignoring_case(response.fields.value_or_empty("Content-Encoding"), "identity");
+  const bool streams = is_event_stream(response.fields) && response.status < 400;
   const bool events = is_event_stream(response.fields) && !is_coded;
   watch_.reset();
   rewriter_.reset();
   if (!options_.model.empty() && !is_coded) {
     rewriter_.emplace(events ? ReplyForm::kSse : ReplyForm::kJson, options_.model);
   }
-  if (events && response.status < 400) {
+  if (is_coded && (streams || started_early_)) {
+    auto result = co_await relay_coded(response, std::move(head));
+    co_return result;
+  }
+  if (streams) {
     watch_.emplace();
     auto result = co_await relay_events(response, std::move(head));
     watch_->finish();
@@ -194,18 +201,60 @@ http::Task<RelayResult> ReplyRelay::relay_events(http::ClientResponse& response,
       head.body = error->json;
       const int sent = head.status;
       note(bytes);
-      begun_ = true;
+      begun_ = replied_ = true;
       responder_.send(std::move(head));
       co_return RelayResult{RelayEnd::kDone, sent, {}};
     }
     start(std::move(head));
   }
+  replied_ = true;
   if (first.state == http::BodyRead::State::kEnd) {
     responder_.finish();
     co_return RelayResult{RelayEnd::kDone, status, {}};
   }
   auto result = co_await pump(response, std::move(bytes), status);
   co_return result;
+}
+
+// Bytes that nobody here can read pass as they come.
+http::Task<RelayResult> ReplyRelay::relay_coded(http::ClientResponse& response,
+                                                http::Response head) {
+  const int status = head.status;
+  http::BodyRead first = co_await response.read();
+  if (first.state == http::BodyRead::State::kFailed) {
+    co_return RelayResult{RelayEnd::kDeviceFailed, status, std::move(first.error)};
+  }
+  replied_ = true;
+  if (started_early_) {
+    break_off(502, "the device's reply is compressed, and the stream has begun without",
+              std::nullopt);
+    co_return RelayResult{RelayEnd::kDone, status, {}};
+  }
+  start(std::move(head));
+  if (first.state == http::BodyRead::State::kEnd) {
+    responder_.finish();
+    co_return RelayResult{RelayEnd::kDone, status, {}};
+  }
+  note(first.bytes);
+  auto result = co_await pump(response, std::string(first.bytes), status);
+  co_return result;
+}
+
+// The head of a stream is out already: a reply that is none can only be told as an event.
+http::Task<void> ReplyRelay::send_as_event(int status, std::string_view json) {
+  if (status >= 400) {
+    break_off(status, "the device answered with status " + std::to_string(status), std::nullopt);
+    co_return;
+  }
+  std::string event;
+  while (!json.empty()) {  // a line of data for each of its lines
+    const std::size_t end = json.find('\n');
+    event += "data: " + std::string(json.substr(0, end)) + "\n";
+    json.remove_prefix(end == std::string_view::npos ? json.size() : end + 1);
+  }
+  event += '\n';
+  co_await send(event);
+  responder_.finish();
 }
 
 http::Task<RelayResult> ReplyRelay::relay_whole(http::ClientResponse& response,
@@ -223,23 +272,20 @@ http::Task<RelayResult> ReplyRelay::relay_whole(http::ClientResponse& response,
     if (gathered.size() <= kGatherBytesMax) continue;
     if (started_early_) {  // it becomes an event
       if (gathered.size() <= kLateReplyBytesMax) continue;
+      replied_ = true;
       break_off(502, "the device's reply is too long for a stream that has begun", std::nullopt);
       co_return RelayResult{RelayEnd::kDone, status, {}};
     }
     start(std::move(head));
+    replied_ = true;
     auto result = co_await pump(response, std::move(gathered), status);
     co_return result;
   }
   if (status < 400) usage_ = read_usage(gathered);
   std::string body = rewritten(gathered);
+  replied_ = true;
   if (started_early_) {
-    // The head is out already: the reply, which is no stream, can only be told as an event.
-    if (status < 400) {
-      co_await send("data: " + body + "\n\n");
-      responder_.finish();
-    } else {
-      break_off(status, "the device answered with status " + std::to_string(status), std::nullopt);
-    }
+    co_await send_as_event(status, body);
     co_return RelayResult{RelayEnd::kDone, status, {}};
   }
   head.body = std::move(body);
@@ -280,8 +326,12 @@ void ReplyRelay::break_off(int status, std::string_view message,
   }
   std::string event = api_error_event(options_.api, status, "", message, code);
   if (watch_ && !watch_->at_boundary()) event = "\n\n" + event;
-  static_cast<void>(responder_.write(event));
-  responder_.finish();
+  // A client that takes nothing must not take what it has for the whole.
+  if (responder_.write(event) == http::WriteStatus::kFull) {
+    responder_.cut();
+  } else {
+    responder_.finish();
+  }
 }
 
 void ReplyRelay::fail(int status, std::string_view message, std::optional<std::string_view> code,

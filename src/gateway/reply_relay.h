@@ -37,10 +37,10 @@ struct RelayResult {
   http::ClientError error;
 };
 
-/// One request's reply, which several devices may be tried for: until begun() nothing of it was
-/// sent. Silent streams get comments, also before there is a reply, so that nobody between takes
-/// them for dead.
-/// Thread-safety: the loop's thread only. Ownership: `loop` and `responder` must outlive it.
+/// One request's reply, which several devices may be tried for: until replied() nothing of any
+/// device's was sent. Silent streams get comments, also before there is a reply, so that nobody
+/// between takes them for dead. Thread-safety: the loop's thread only. Ownership: `loop` and
+/// `responder` must outlive it.
 class ReplyRelay {
  public:
   /// What its owner hears of; each may be empty.
@@ -57,13 +57,15 @@ class ReplyRelay {
   /// before there is a reply.
   void watch_silence(std::function<http::Response()> early_head);
 
-  /// Whether something of a reply was sent: nothing may be tried again then.
+  /// Whether a head was sent, if only that of comments.
   bool begun() const noexcept { return begun_; }
+  /// Whether some of a device's reply was sent: nothing may be tried again then.
+  bool replied() const noexcept { return replied_; }
 
   /// Sends the reply on. `head`: its status and fields as the client is to get them. One that is no
   /// stream of events and small is gathered, so that it goes out in one piece; a stream whose first
-  /// event is an error becomes an error with its status. When the device fails before begun(), the
-  /// client has had nothing.
+  /// event is an error becomes an error with its status. When the device fails before replied(),
+  /// the client has had nothing of it. REQUIRES: not replied().
   http::Task<RelayResult> relay(http::ClientResponse& response, http::Response head);
 
   /// Ends with an error: a whole answer, or after begun() an event, with `fields` on the first.
@@ -91,6 +93,8 @@ class ReplyRelay {
   http::Task<RelayResult> pump(http::ClientResponse& response, std::string first, int status);
   http::Task<bool> send(std::string_view bytes);
   std::string rewritten(std::string_view bytes);
+  http::Task<RelayResult> relay_coded(http::ClientResponse& response, http::Response head);
+  http::Task<void> send_as_event(int status, std::string_view json);
   void start(http::Response head);
   void note(std::string_view bytes);
   void break_off(int status, std::string_view message, std::optional<std::string_view> code);
@@ -105,6 +109,8 @@ class ReplyRelay {
   std::optional<SseWatch> watch_;
   std::optional<ModelRewriter> rewriter_;
   bool begun_ = false;
+  bool replied_ = false;
+  bool is_blocked_ = false;  // bytes wait for the client: nothing may go before them
   bool started_early_ = false;
   std::int64_t last_sent_ns_ = 0;
   std::optional<std::int64_t> first_byte_ns_;

@@ -92,6 +92,14 @@ class StickyState {
     return true;
   }
 
+  void forget(const StickyKey& key) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = entries_.find(key);
+    if (found == entries_.end()) return;
+    order_.erase(found->second);
+    entries_.erase(found);
+  }
+
   void clear() {
     const std::scoped_lock lock(mutex_);
     entries_.clear();
@@ -202,6 +210,7 @@ StickyBegin StickyTable::begin(const StickyKey& key, std::int64_t now_ns, Sticky
 bool StickyTable::cancel(const StickyKey& key, std::uint64_t waiter) {
   return state_->cancel(key, waiter);
 }
+void StickyTable::forget(const StickyKey& key) { state_->forget(key); }
 void StickyTable::clear() { state_->clear(); }
 std::size_t StickyTable::size() const { return state_->size(); }
 StickyCounters StickyTable::counters() const { return state_->counters(); }

@@ -113,6 +113,8 @@ class StickyTable {
   /// Whether the waiter was still waiting; it will not be called then. Else it was called, or is
   /// being called.
   bool cancel(const StickyKey& key, std::uint64_t waiter);
+  /// Forgets one: what was decided of it says nothing any more.
+  void forget(const StickyKey& key);
   /// Forgets every conversation; decisions under way are handed to those who wait, and not kept.
   void clear();
 

@@ -149,6 +149,18 @@ TEST(StickyTable, ClearedWhileDeciding) {
   EXPECT_EQ(table.size(), 0U) << "of another policy, so it is not kept";
 }
 
+TEST(StickyTable, OneIsForgotten) {
+  StickyTable table({});
+  put(table, 1, 0);
+  put(table, 2, 0);
+  table.forget(key_of(1));
+  table.forget(key_of(1));
+  table.forget(key_of(3));
+  EXPECT_EQ(table.size(), 1U);
+  put(table, 1, 0);  // decided anew
+  EXPECT_TRUE(has(table, 2, 0));
+}
+
 TEST(StickyTable, ATurnMayOutliveItsTable) {
   StickyTurn turn;
   {
