@@ -2,10 +2,11 @@
 
     python calibrate.py --model models/starter --data ../shared/datasets --out temperatures.json
 
-Temperatures fitted on the trained sources' own dev data come out too sharp for new texts. So each
-bucket is fitted on material that was never trained on: snips, two reading sets, every second line
-of heldout_requests.jsonl and the written texts that were held out. A bucket with too few such
-rows is fitted on dev rows.
+Temperatures fitted on the trained sources' own dev data alone come out too sharp for new texts,
+those fitted on new texts alone too flat for the trained sources. So each bucket is fitted on both,
+which count the same: dev rows, and material that was never trained on (snips, two reading sets,
+every second line of heldout_requests.jsonl and the written texts that were held out). A bucket that
+has too few rows of the one is fitted on the other.
 """
 
 import argparse
@@ -31,11 +32,15 @@ def negative_log_likelihood(logits: list, targets: list, temperature: float) -> 
     return total / len(logits)
 
 
-def fit(groups: dict) -> float:
-    """Temperature with the least mean loss; every source in `groups` counts the same."""
-    losses = [np.mean([negative_log_likelihood(z, y, t) for z, y in groups.values()])
-              for t in GRID]
-    return float(GRID[int(np.argmin(losses))])
+def losses(groups: dict) -> np.ndarray:
+    """Mean loss at each temperature of GRID; every source in `groups` counts the same."""
+    return np.array([np.mean([negative_log_likelihood(z, y, t) for z, y in groups.values()])
+                     for t in GRID])
+
+
+def best(sides: list) -> float:
+    """The temperature with the least loss, where each of `sides` (source -> rows) counts the same."""
+    return float(GRID[int(np.argmin(sum(losses(groups) for groups in sides)))])
 
 
 def grouped(built: list, logits: list) -> dict:
@@ -54,21 +59,24 @@ def fit_all(held: dict, dev: dict) -> dict:
     """Both temperature keys of rl_agent_config.json, and where each came from."""
     by_options, basis = {}, {}
     for bucket in sorted(set(held) | set(dev)):
-        sources = {"held-out": held.get(bucket, {}), "dev": dev.get(bucket, {})}
-        for name, groups in sources.items():
+        sides = {}
+        for name, groups in (("held-out", held.get(bucket, {})), ("dev", dev.get(bucket, {}))):
             groups = {s: g for s, g in groups.items() if len(g[0]) >= 20}
-            count = sum(len(g[0]) for g in groups.values())
-            if count >= ROWS_MIN:
-                by_options[bucket] = round(fit(groups), 4)
-                basis[bucket] = {"on": name, "rows": count, "sources": sorted(groups)}
-                break
+            if sum(len(g[0]) for g in groups.values()) >= ROWS_MIN:
+                sides[name] = groups
+        if not sides:
+            continue
+        by_options[bucket] = round(best(list(sides.values())), 4)
+        basis[bucket] = {"on": " and ".join(sides),
+                         "rows": sum(len(g[0]) for side in sides.values() for g in side.values()),
+                         "sources": sorted(set().union(*sides.values()))}
     per_type = []
     for name in ("choice", "score", "noul"):
         merged = {}
         for bucket, groups in dev.items():
             if bucket.startswith(name):
                 merged.update({f"{bucket}/{s}": g for s, g in groups.items() if len(g[0]) >= 20})
-        per_type.append(round(fit(merged), 4) if merged else 1.0)
+        per_type.append(round(best([merged]), 4) if merged else 1.0)
     return {"temperature": per_type, "temperature_by_options": by_options, "basis": basis}
 
 
