@@ -40,9 +40,13 @@ std::string fingerprint(const SupervisedChild& child) {
 }  // namespace
 
 ChildDevices::ChildDevices(GatewayCore& core, const base::Env& env)
-    : core_(core),
-      env_(env),
-      supervisor_({.on_change = [this](const ChildChange& change) { on_change(change); }}) {}
+    : core_(core), env_(env), supervisor_(supervisor_options()) {}
+
+SupervisorOptions ChildDevices::supervisor_options() {
+  SupervisorOptions options;
+  options.on_change = [this](const ChildChange& change) { on_change(change); };
+  return options;
+}
 
 Result<SupervisedChild> ChildDevices::child_of(const GatewaySetup& setup,
                                                std::size_t device) const {
