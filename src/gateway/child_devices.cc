@@ -43,9 +43,9 @@ ChildDevices::ChildDevices(GatewayCore& core, const base::Env& env)
     : core_(core), env_(env), supervisor_(supervisor_options()) {}
 
 SupervisorOptions ChildDevices::supervisor_options() {
-  SupervisorOptions out;
-  out.on_change = [this](const ChildChange& change) { on_change(change); };
-  return out;
+  SupervisorOptions options;
+  options.on_change = [this](const ChildChange& change) { on_change(change); };
+  return options;
 }
 
 Result<SupervisedChild> ChildDevices::child_of(const GatewaySetup& setup,

@@ -51,6 +51,7 @@ class ChildDevices {
     std::int64_t stop_ms = 0;
   };
 
+  SupervisorOptions supervisor_options();
   Result<SupervisedChild> child_of(const GatewaySetup& setup, std::size_t device) const;
   void await_end(const std::string& device, std::int64_t wait_ms);
   void tell_running(const GatewaySetup& setup);
