@@ -71,7 +71,7 @@ Result<Derived> derive(const Options& options) {
     LAYARD_ASSIGN(confusion, gateway::parse_confusion(found, options.confusion));
   }
   Derived out;
-  std::optional<gateway::DecisionLog> log;
+  std::optional<gateway::LoggedDecisions> log;
   if (!options.log.empty()) {
     LAYARD_ASSIGN(const std::string lines, read_file(options.log, gateway::kDecisionLogBytesMax));
     LAYARD_ASSIGN(log, gateway::read_decision_log(lines, options.log));

@@ -26,21 +26,27 @@ DecisionLog::~DecisionLog() {
 }
 
 void DecisionLog::write(std::string line) {
-  if (waiting_.fetch_add(1) >= kWaitingMax) {
+  line += '\n';
+  const std::size_t bytes = line.size();
+  const bool is_many = waiting_.fetch_add(1) >= kWaitingMax;
+  if (waiting_bytes_.fetch_add(bytes) + bytes > kWaitingBytesMax || is_many) {
+    waiting_bytes_ -= bytes;
     --waiting_;
     ++dropped_;
     return;
   }
-  line += '\n';
   thread_.post([this, line = std::move(line)] {
     append(line);
+    waiting_bytes_ -= line.size();
     --waiting_;
   });
 }
 
 // A line goes in one write, so that several gateways may share a file.
 void DecisionLog::append(const std::string& line) {
-  const Status status = file_->write(std::as_bytes(std::span(line)));
+  // Of a line that failed a part may be there: this one is not to be its end.
+  const std::string text = failing_ ? "\n" + line : line;
+  const Status status = file_->write(std::as_bytes(std::span(text)));
   if (status.ok()) {
     ++written_;
     failing_ = false;

@@ -22,10 +22,12 @@ struct DecisionLogCounters {
   std::uint64_t failed = 0;   ///< could not be written: the disk is full, say
 };
 
-/// Bounds: kWaitingMax lines wait. Thread-safety: any number of callers.
+/// Bounds: kWaitingMax lines wait, of kWaitingBytesMax together. Thread-safety: any number of
+/// callers.
 class DecisionLog {
  public:
   static constexpr std::size_t kWaitingMax = 8192;
+  static constexpr std::size_t kWaitingBytesMax = std::size_t{16} << 20;
 
   /// `on_failure` hears of the first failure and of each that follows a success; it is called on
   /// the log's thread. Errors: kIo when the file cannot be opened.
@@ -48,6 +50,7 @@ class DecisionLog {
   std::function<void(const Error&)> on_failure_;
   bool failing_ = false;  // the thread's only
   std::atomic<std::size_t> waiting_{0};
+  std::atomic<std::size_t> waiting_bytes_{0};
   std::atomic<std::uint64_t> written_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> failed_{0};

@@ -55,12 +55,12 @@ LineUse read_line(std::string_view text, LoggedDecision& out) {
 
 }  // namespace
 
-Result<DecisionLog> read_decision_log(std::string_view text, const std::string& source) {
+Result<LoggedDecisions> read_decision_log(std::string_view text, const std::string& source) {
   if (text.size() > kDecisionLogBytesMax) {
     return Error{ErrorCode::kInvalidRequest,
                  "decision log: more than 256 MiB; give a part of it: " + source};
   }
-  DecisionLog out;
+  LoggedDecisions out;
   std::size_t number = 0;
   while (!text.empty() && out.decisions.size() < kDecisionsMax) {
     ++number;
@@ -83,7 +83,7 @@ Result<DecisionLog> read_decision_log(std::string_view text, const std::string& 
   return out;
 }
 
-std::string broken_lines_text(const DecisionLog& log) {
+std::string broken_lines_text(const LoggedDecisions& log) {
   if (log.broken == 0) return "";
   std::string out = std::to_string(log.broken) + " of " + std::to_string(log.lines) +
                     (log.broken == 1 ? " lines is broken: " : " lines are broken: ");

@@ -33,7 +33,7 @@ struct LoggedDecision {
   std::optional<double> cached_tokens = {};  ///< of the prompt
 };
 
-struct DecisionLog {
+struct LoggedDecisions {
   std::vector<LoggedDecision> decisions;
   std::size_t lines = 0;                  ///< that are not blank
   std::size_t unused = 0;                 ///< cancelled, failed, or without a class
@@ -45,9 +45,9 @@ struct DecisionLog {
 /// `cached_tokens`, `turns`, `status` and `cancelled`. Time and memory are linear in the text, up
 /// to kDecisionsMax; later lines are left out. Errors: kInvalidRequest: more than
 /// kDecisionLogBytesMax, or no line of it can be read, naming `source`.
-Result<DecisionLog> read_decision_log(std::string_view text, const std::string& source);
+Result<LoggedDecisions> read_decision_log(std::string_view text, const std::string& source);
 
 /// `3 of 200 lines are broken: 4, 9, 17`; empty where none is.
-std::string broken_lines_text(const DecisionLog& log);
+std::string broken_lines_text(const LoggedDecisions& log);
 
 }  // namespace layard::gateway

@@ -84,7 +84,7 @@ TEST(DecisionLog, AFullDiskIsCountedAndToldOnce) {
   EXPECT_EQ(log->counters().failed, 3U);
   EXPECT_EQ(log->counters().dropped, 0U);
   // There is room again, and then none: that is told of again.
-  files.free_bytes_left = 4;
+  files.free_bytes_left = 5;
   for (const char* line : {"six", "seven", "eight"}) log->write(line);
   wait_for(*log, 8);
   EXPECT_EQ(log->counters().written, 3U);
@@ -92,7 +92,7 @@ TEST(DecisionLog, AFullDiskIsCountedAndToldOnce) {
   log.reset();
   EXPECT_EQ(told.size(), 2U);
   EXPECT_NE(told.at(0).find(kPath), std::string::npos) << told.at(0);
-  EXPECT_EQ(files.read_text(kPath, kAny).value(), "one\ntwo\nsix\n");
+  EXPECT_EQ(files.read_text(kPath, kAny).value(), "one\ntwo\n\nsix\n");
 }
 
 TEST(DecisionLog, FailuresNeedNobodyToHearOfThem) {
@@ -122,11 +122,13 @@ TEST(DecisionLog, WhatFindsNoRoomIsDroppedAndCounted) {
   EXPECT_EQ(log->counters().dropped, 0U);
   for (int i = 0; i < 5; ++i) log->write("b");
   EXPECT_EQ(log->counters().dropped, 5U);
+  log->write(std::string(DecisionLog::kWaitingBytesMax, 'c'));
+  EXPECT_EQ(log->counters().dropped, 6U);
   go_on.set_value();
   wait_for(*log, DecisionLog::kWaitingMax);
   log->write("c");  // there is room again
   log.reset();
-  std::string expected;
+  std::string expected = "\n";  // after what a failed write may have left
   for (std::size_t i = 1; i < DecisionLog::kWaitingMax; ++i) expected += "a\n";
   EXPECT_EQ(files.read_text(kPath, kAny).value(), expected + "c\n");
 }

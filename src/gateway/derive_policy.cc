@@ -232,7 +232,8 @@ Result<std::string> default_of(const MeasuredEvidence& evidence, const RoutePoli
 }  // namespace
 
 Result<Derivation> derive_policy(const MeasuredEvidence& evidence, const RoutePolicy& base,
-                                 const Confusion& confusion, const std::optional<DecisionLog>& log,
+                                 const Confusion& confusion,
+                                 const std::optional<LoggedDecisions>& log,
                                  const DeriveOptions& options) {
   Derivation out;
   LAYARD_ASSIGN(out.default_device, default_of(evidence, base, options));

@@ -89,7 +89,8 @@ struct Derivation {
 /// `base` gives the classes, the gate and perhaps the default device. Errors: kInvalidRequest: a
 /// default device that was not measured, no device or case in the evidence, turns under 1.
 Result<Derivation> derive_policy(const MeasuredEvidence& evidence, const RoutePolicy& base,
-                                 const Confusion& confusion, const std::optional<DecisionLog>& log,
+                                 const Confusion& confusion,
+                                 const std::optional<LoggedDecisions>& log,
                                  const DeriveOptions& options);
 
 }  // namespace layard::gateway

@@ -194,7 +194,7 @@ TEST(Derive, WhatWasNotMeasuredStays) {
   const auto found =
       derive_policy(evidence, RoutePolicy::built_in(), {}, std::nullopt, DeriveOptions{});
   EXPECT_EQ(row_of(*found, "short").verdict, RowVerdict::kNotMeasured);
-  DecisionLog log;
+  LoggedDecisions log;
   log.decisions = {{"code", true, 20, 40, 100, 2}};
   const auto logged = derive_policy(evidence, RoutePolicy::built_in(), {}, log, DeriveOptions{});
   EXPECT_EQ(row_of(*logged, "prose").verdict, RowVerdict::kNoTraffic);

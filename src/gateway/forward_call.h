@@ -104,7 +104,7 @@ class ForwardCall {
   int status_ = 0;
   int tries_ = 0;
   bool overflow_ = false;
-  bool replied_ = false;  ///< the client has, or was to have, the reply of `device_`
+  bool replied_ = false;     ///< the client has, or was to have, the reply of `device_`
   bool is_counted_ = false;  ///< in in_flight
   double wait_ms_ = 0;
   std::int64_t sent_ns_ = 0;

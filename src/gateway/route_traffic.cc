@@ -68,7 +68,7 @@ RouteTraffic case_traffic(const MeasuredEvidence& evidence) {
   return out;
 }
 
-RouteTraffic logged_traffic(const MeasuredEvidence& evidence, const DecisionLog& log,
+RouteTraffic logged_traffic(const MeasuredEvidence& evidence, const LoggedDecisions& log,
                             const Confusion& confusion) {
   RouteTraffic out = case_traffic(evidence);
   std::vector<ClassLog> logs(out.classes.size());

@@ -41,7 +41,7 @@ RouteTraffic case_traffic(const MeasuredEvidence& evidence);
 /// Shares of the log. A log says what requests were taken for; what they were follows by the
 /// confusion, as the shares under which the log is most likely (expectation maximisation, 500
 /// steps). Without a decision of a measured class: case_traffic.
-RouteTraffic logged_traffic(const MeasuredEvidence& evidence, const DecisionLog& log,
+RouteTraffic logged_traffic(const MeasuredEvidence& evidence, const LoggedDecisions& log,
                             const Confusion& confusion);
 
 }  // namespace layard::gateway

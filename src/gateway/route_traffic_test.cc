@@ -11,8 +11,8 @@ MeasuredEvidence evidence_of(std::initializer_list<const char*> classes) {
   return out;
 }
 
-DecisionLog log_of(std::initializer_list<std::pair<const char*, int>> counts) {
-  DecisionLog out;
+LoggedDecisions log_of(std::initializer_list<std::pair<const char*, int>> counts) {
+  LoggedDecisions out;
   for (const auto& [name, count] : counts) {
     for (int i = 0; i < count; ++i) out.decisions.push_back({name, true, 10.0 + i, {}, {}, {}});
   }
@@ -36,7 +36,7 @@ TEST(RouteTraffic, WithoutALogTheCasesCount) {
 }
 
 TEST(RouteTraffic, TheLogSaysSharesSizesAndTimes) {
-  DecisionLog log = log_of({{"short", 3}, {"code", 1}});
+  LoggedDecisions log = log_of({{"short", 3}, {"code", 1}});
   log.decisions[0].prompt_tokens = 10;
   log.decisions[0].output_tokens = 4;
   log.decisions[1].prompt_tokens = 30;

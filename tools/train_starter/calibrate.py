@@ -39,7 +39,7 @@ def losses(groups: dict) -> np.ndarray:
 
 
 def best(sides: list) -> float:
-    """The temperature with the least loss, where each of `sides` (source -> rows) counts the same."""
+    """The temperature with the least loss; each of `sides` (source -> rows) counts the same."""
     return float(GRID[int(np.argmin(sum(losses(groups) for groups in sides)))])
 
 
