@@ -1,6 +1,8 @@
 // The server beside the library in one run (bench/server/run.py drives it). No text is asked twice.
 //   bench_server latency PORT MODEL COUNT   one connection and the library in turn: times of both
-//   bench_server load PORT CONNECTIONS COUNT   so many connections at once: requests per second
+//   bench_server load PORT CONNECTIONS COUNT [FIRST MODEL]   so many connections at once: requests
+//   per
+//       second; FIRST: the number of the first text; MODEL: who is asked, else the server's own
 //   bench_server texts COUNT                the requests of `load` as lines for `predict --batch`
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -38,8 +40,10 @@ std::string text_of(const char* series, int index) {
   return text;
 }
 
-std::string body_of(const std::string& text) {
-  return "{\"state\":\"" + text + "\",\"questions\":" + kQuestions + "}";
+// `model`: empty: the server's own.
+std::string body_of(const std::string& text, const std::string& model = {}) {
+  const std::string named = model.empty() ? "" : "\"model\":\"" + model + "\",";
+  return "{" + named + "\"state\":\"" + text + "\",\"questions\":" + kQuestions + "}";
 }
 
 double milliseconds(Clock::duration time) {
@@ -146,18 +150,26 @@ int latency(int port, const std::string& name, int count) {
   return 0;
 }
 
-int load(int port, int connections, int count) {
+struct Load {
+  int port = 0;
+  int connections = 1;
+  int count = 0;
+  int first = 0;  // the number of the first text
+  std::string model;
+};
+
+int load(const Load& wanted) {
   std::atomic<int> next = 0;
-  std::vector<std::vector<double>> times(static_cast<std::size_t>(connections));
+  std::vector<std::vector<double>> times(static_cast<std::size_t>(wanted.connections));
   const auto began = Clock::now();
   {
     std::vector<std::jthread> threads;
     for (auto& mine : times) {
-      threads.emplace_back([&next, &mine, port, count] {
-        Connection connection(port);
-        for (int i = next++; i < count; i = next++) {
+      threads.emplace_back([&next, &mine, &wanted] {
+        Connection connection(wanted.port);
+        for (int i = next++; i < wanted.count; i = next++) {
           const auto sent = Clock::now();
-          connection.ask(body_of(text_of("load", i)));
+          connection.ask(body_of(text_of("load", wanted.first + i), wanted.model));
           mine.push_back(milliseconds(Clock::now() - sent));
         }
       });
@@ -166,7 +178,7 @@ int load(int port, int connections, int count) {
   const double seconds = milliseconds(Clock::now() - began) / 1e3;
   std::vector<double> all;
   for (const auto& mine : times) all.insert(all.end(), mine.begin(), mine.end());
-  std::cout << "{\"requests_per_s\": " << count / seconds << ", ";
+  std::cout << "{\"requests_per_s\": " << wanted.count / seconds << ", ";
   print_times("served", all);
   std::cout << "}\n";
   return 0;
@@ -184,9 +196,11 @@ int main(int argc, char** argv) {
   if (words.size() == 4 && words[0] == "latency") {
     return latency(std::stoi(words[1]), words[2], std::stoi(words[3]));
   }
-  if (words.size() == 4 && words[0] == "load") {
-    return load(std::stoi(words[1]), std::stoi(words[2]), std::stoi(words[3]));
+  if ((words.size() == 4 || words.size() == 6) && words[0] == "load") {
+    const bool is_named = words.size() == 6;
+    return load({std::stoi(words[1]), std::stoi(words[2]), std::stoi(words[3]),
+                 is_named ? std::stoi(words[4]) : 0, is_named ? words[5] : ""});
   }
   if (words.size() == 2 && words[0] == "texts") return texts(std::stoi(words[1]));
-  fail("usage: latency PORT MODEL COUNT | load PORT CONNECTIONS COUNT | texts COUNT");
+  fail("usage: latency PORT MODEL COUNT | load PORT CONNECTIONS COUNT [FIRST MODEL] | texts COUNT");
 }

@@ -55,7 +55,6 @@ class ChildDevices {
   Result<SupervisedChild> child_of(const GatewaySetup& setup, std::size_t device) const;
   void await_end(const std::string& device, std::int64_t wait_ms);
   void tell_running(const GatewaySetup& setup);
-  SupervisorOptions supervisor_options();
   void on_change(const ChildChange& change);
 
   GatewayCore& core_;
