@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -95,8 +96,10 @@ class Connection {
       end = got.find("\r\n\r\n");
       if (end == std::string::npos) continue;
       end += 4;
-      const std::size_t at = got.find("Content-Length: ");
-      if (at >= end) fail("an answer without a length");
+      std::string head = got.substr(0, end);
+      for (char& c : head) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      const std::size_t at = head.find("content-length: ");
+      if (at == std::string::npos) fail("an answer without a length");
       length = std::strtoul(got.c_str() + at + std::strlen("Content-Length: "), nullptr, 10);
     }
     if (!got.starts_with("HTTP/1.1 200 ")) fail(got.substr(0, 400));
