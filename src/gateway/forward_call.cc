@@ -198,7 +198,10 @@ bool ForwardCall::find_devices() {
   needs.model = chat_.model;
   needs.tools = chat_.has_tools;
   needs.images = chat_.has_images;
-  needs.prompt_tokens = static_cast<std::int64_t>(body_->bytes().size()) / kBytesPerToken;
+  // Of a body with an image in it most bytes are no text.
+  if (!chat_.has_images) {
+    needs.prompt_tokens = static_cast<std::int64_t>(body_->bytes().size()) / kBytesPerToken;
+  }
   candidates_ = find_candidates(policy, needs);
   if (candidates_.match == ModelMatch::kUnknown) {
     last_failure_ = {404,
@@ -220,10 +223,20 @@ bool ForwardCall::find_devices() {
   } else if (!candidates_.override_device.has_value()) {
     candidates_.override_device = setup_->forced_device;
   }
-  if (!candidates_.devices.empty()) return true;
+  return has_capable_device();
+}
+
+// A device that was named is tried alone, so it must be able to.
+bool ForwardCall::has_capable_device() {
+  const auto& able = candidates_.devices;
+  const auto& named = candidates_.override_device;
+  if (named.has_value() ? std::ranges::find(able, *named) != able.end() : !able.empty()) {
+    return true;
+  }
   std::string why;
   for (std::size_t i = 0; i < candidates_.gaps.size(); ++i) {
-    why += (why.empty() ? "" : "; ") + policy.servers[i].name + " " +
+    if (candidates_.gaps[i] == DeviceGap::kNone || (named.has_value() && i != *named)) continue;
+    why += (why.empty() ? "" : "; ") + setup_->policy.servers[i].name + " " +
            std::string(device_gap_text(candidates_.gaps[i]));
   }
   last_failure_ = {400, "no device can serve this request: " + why, "no_capable_device", 0};

@@ -60,6 +60,7 @@ class ForwardCall {
   http::Task<void> run();
   http::Task<bool> read();
   bool find_devices();
+  bool has_capable_device();
   bool move_to_new_setup();
   void order();
   http::Task<void> forward();

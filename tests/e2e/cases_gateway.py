@@ -212,6 +212,32 @@ def gateway_clients_may_name_the_device(world):
 
 
 @case
+def gateway_a_named_device_must_be_able_to(world):
+    """One that lacks what the request needs is refused with the reason; others are not tried."""
+    devices = {"main": {"capabilities": ["images"]}}
+    tools = [{"type": "function", "function": {"name": "f", "parameters": {}}}]
+    with Backend("main") as main, Backend("fast") as fast, running_gateway(
+            world, policy_of({"main": main, "fast": fast}, devices=devices)) as gateway:
+        refused = ask(gateway, turns(CODE), {"X-Layard-Device": "main"}, tools=tools)
+        check("main lacks tools" in refused.json(400)["error"]["message"], f"{refused}")
+        check_equal(ask(gateway, turns(CODE), tools=tools).status, 200, "without a name")
+        check_equal((len(main.requests), len(fast.requests)), (0, 1), "requests")
+
+
+@case
+def gateway_images_are_no_prompt(world):
+    """Bytes of an image are not held against a device's context."""
+    devices = {"gpu0": {"context_tokens": 1000}}
+    image = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 9000}}
+    with Backend() as backend, running_gateway(
+            world, policy_of({"gpu0": backend}, devices=devices)) as gateway:
+        said = [{"type": "text", "text": "What is this?"}, image]
+        check_equal(ask(gateway, [{"role": "user", "content": said}]).status, 200, "an image")
+        refused = ask(gateway, turns("word " * 2000))
+        check("gpu0" in refused.json(400)["error"]["message"], f"{refused}")
+
+
+@case
 def gateway_speculative_keys_pass(world):
     """What a policy never relies on still goes on, byte for byte."""
     body = json.dumps({"messages": turns(CODE), "speculative.type": "mtp",
