@@ -85,7 +85,8 @@ std::string decision_line(const DecisionRecord& record) {
   out.set("request_id", JsonValue::string(record.request_id));
   out.set("conversation", named(record.conversation));
   out.set("class", named(decision.class_name));
-  out.set("confidence", rounded(decision.confidence, 4));
+  out.set("confidence",
+          decision.class_name.empty() ? JsonValue::null() : rounded(decision.confidence, 4));
   out.set("probabilities", probabilities_json(decision));
   out.set("source", JsonValue::string(std::string(decision_source_name(decision.source))));
   out.set("chars", JsonValue::integer(record.chars));

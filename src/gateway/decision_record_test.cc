@@ -57,7 +57,7 @@ TEST(DecisionRecord, WhatNobodySaidIsNull) {
   record.api = "embeddings";
   EXPECT_EQ(decision_line(record),
             R"({"ts":"1970-01-01T00:00:00.000Z","request_id":"","conversation":null,)"
-            R"("class":null,"confidence":0.0,"probabilities":{},)"
+            R"("class":null,"confidence":null,"probabilities":{},)"
             R"("source":"default","chars":0,"tokens":null,"checkpoint":null,"policy_hash":"",)"
             R"("device":null,"candidates":[],"decision_ms":0.0,"queue_ms":0.0,)"
             R"("ttft_ms":null,"prompt_tokens":null,"completion_tokens":null,"decode_tps":null,)"

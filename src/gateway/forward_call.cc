@@ -55,6 +55,15 @@ std::string failure_text(const std::string& device, ClientFault fault) {
          ")";
 }
 
+// A client's word in a log or a message: the begin of it, not within a character.
+std::string shown_name(const std::string& name) {
+  constexpr std::size_t kBytesMax = 256;
+  if (name.size() <= kBytesMax) return name;
+  std::size_t end = kBytesMax;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xC0U) == 0x80) --end;
+  return name.substr(0, end) + "...";
+}
+
 // Seconds, or milliseconds in a field of their own; dates are passed over.
 std::optional<std::int64_t> retry_after_ms(const http::Fields& fields) {
   for (const auto& [name, factor] :
@@ -205,7 +214,7 @@ bool ForwardCall::find_devices() {
   candidates_ = find_candidates(policy, needs);
   if (candidates_.match == ModelMatch::kUnknown) {
     last_failure_ = {404,
-                     "the model '" + chat_.model + "' does not exist here; there are " +
+                     "the model '" + shown_name(chat_.model) + "' does not exist here; there are " +
                          listed(known_models(policy)),
                      "model_not_found", 0};
     return false;
@@ -353,6 +362,7 @@ http::ClientRequest ForwardCall::upstream_request(std::size_t device) {
   add.rewrites_body = renames;
   add.random = core_.random_bytes();
   out.fields = upstream_fields(start_.request.fields, add);
+  out.fields.add("Via", core_.via());
   RequestBody::put(body_, renames ? server.model : std::string(), out);
   out.cancel = responder_.cancelled();
   return out;
@@ -376,6 +386,15 @@ http::Task<ForwardCall::Try> ForwardCall::try_device(Reservation reservation) {
   }
   sent_ns_ = core_.clock.now_ns();
   http::ClientResult result = co_await (*client)->send(link.upstream, upstream_request(*device_));
+  const auto* ended = std::get_if<ClientError>(&result);
+  if (ended != nullptr && ended->kept_connection_ended && !is_gone()) {
+    // Servers close connections that they kept whenever they like, also as a request arrives on
+    // one: that is no failure of the device, which has most likely not seen the request.
+    http::ClientRequest again = upstream_request(*device_);
+    again.fresh_connection = true;
+    http::ClientResult second = co_await (*client)->send(link.upstream, std::move(again));
+    result = std::move(second);
+  }
   if (const auto* error = std::get_if<ClientError>(&result)) {
     co_return take_failure(reservation, *error);
   }
@@ -552,13 +571,15 @@ void ForwardCall::write_decision(const Decided& decided) {
   if (decided.conversation.has_value()) record.conversation = decided.conversation->hex();
   record.caller = start_.caller;
   record.api = std::string(api_name(start_.api));
-  record.model_requested = chat_.model;
+  record.model_requested = shown_name(chat_.model);
   if (device_.has_value()) {
     const std::string& model = setup_->policy.servers[*device_].model;
-    record.model_sent = model.empty() ? chat_.model : model;
+    record.model_sent = shown_name(model.empty() ? chat_.model : model);
     record.model_reported = relay_->model_reported();
   }
-  record.checkpoint = asked_model(core_.options.model, setup_->policy);
+  if (core_.classes != nullptr) {
+    record.checkpoint = asked_model(core_.options.model, setup_->policy);
+  }
   record.policy_hash = setup_->hash;
   for (const std::size_t place : candidates_.devices) {
     record.candidates.push_back(setup_->policy.servers[place].name);

@@ -29,9 +29,25 @@ constexpr std::array<std::string_view, 16> kNeverForwarded = {"connection",
                                                               "expect"};
 constexpr std::array<std::string_view, 2> kOwnPrefixes = {"x-layard-", "x-laya-"};
 
-constexpr std::array<std::string_view, 11> kOfTheClient = {
-    "host",   "content-encoding", "authorization", "x-api-key",   "api-key",   "cookie",
-    "origin", "forwarded",        "x-real-ip",     "traceparent", "tracestate"};
+// Credentials under any name that is common: whose they are, they are not for the device.
+constexpr std::array<std::string_view, 18> kOfTheClient = {"host",
+                                                           "content-encoding",
+                                                           "authorization",
+                                                           "x-api-key",
+                                                           "api-key",
+                                                           "cookie",
+                                                           "origin",
+                                                           "referer",
+                                                           "forwarded",
+                                                           "x-real-ip",
+                                                           "traceparent",
+                                                           "tracestate",
+                                                           "x-goog-api-key",
+                                                           "x-auth-token",
+                                                           "x-access-token",
+                                                           "ocp-apim-subscription-key",
+                                                           "x-amz-security-token",
+                                                           "cf-access-jwt-assertion"};
 constexpr std::array<std::string_view, 2> kClientPrefixes = {"proxy-", "x-forwarded-"};
 
 constexpr std::array<std::string_view, 5> kOfTheDevice = {

@@ -62,6 +62,8 @@ class GatewayCore {
 
   /// `gw5f3a-17`: unlike any other of this process.
   std::string next_request_id();
+  /// Names this gateway in `Via`, so that a request that comes back is known.
+  std::string via() const { return "1.1 layard-" + id_prefix_.substr(0, id_prefix_.size() - 1); }
   std::array<std::uint8_t, 24> random_bytes();
 
  private:

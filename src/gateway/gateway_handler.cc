@@ -73,6 +73,13 @@ std::optional<http::Response> GatewayHandler::refuse(const http::Request& reques
     response.fields.add("WWW-Authenticate", "Bearer");
     return response;
   }
+  for (const http::Field& field : request.fields.all()) {
+    if (http::equal_ignoring_case(field.name, "Via") &&
+        field.value.find(core_.via()) != std::string::npos) {
+      return api_error_response(match.api, 508, "", "a device of this gateway sends to it again",
+                                std::nullopt, "loop_detected");
+    }
+  }
   admitted.caller = caller.value_or("");
   if (match.endpoint != Endpoint::kForward) return std::nullopt;
   const std::string_view type = request.fields.value_or_empty("Content-Type");

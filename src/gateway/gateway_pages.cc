@@ -34,7 +34,8 @@ const DeviceView* view_of(const PageInput& input, std::string_view name) {
 }
 
 bool takes_requests(const DeviceView& device) {
-  return device.state == DeviceState::kHealthy || device.state == DeviceState::kHalfOpen;
+  return !device.is_cooling &&
+         (device.state == DeviceState::kHealthy || device.state == DeviceState::kHalfOpen);
 }
 
 // The device that a class goes to when all are up.

@@ -6,6 +6,7 @@
 
 #include "base/settings.h"
 #include "base/wall_clock.h"
+#include "gateway/child_spec.h"
 #include "gateway/policy_text.h"
 #include "http/loop.h"
 
@@ -55,6 +56,12 @@ Result<DeviceLink> link_of(const PolicyDevice& device, const SetupSource& source
   if (!upstream.ok()) return at_member(device, "url", upstream.error());
   link.upstream = *std::move(upstream);
   link.client = client_options(device);
+  if (!device.command.empty()) {
+    const auto variables = child_environment(*source.env, device.env);
+    if (!variables.ok()) {
+      return invalid("devices." + device.name + ".env: " + variables.error().message);
+    }
+  }
   link.tls.ca_file = device.ca_file;
   if (!device.ca_file.empty()) {
     // Looked at now: a file that is wrong is no device's failure later on.

@@ -43,6 +43,14 @@ std::string first_data(std::string_view stream) {
   return "";
 }
 
+// `: TEXT` of an error that a device told, or nothing.
+std::string error_text(std::string_view body) {
+  const auto told = base::parse_json(body, base::JsonLimits{});
+  const base::JsonValue* error = told.ok() ? told->find("error") : nullptr;
+  const base::JsonValue* text = error != nullptr ? error->find("message") : nullptr;
+  return text != nullptr && text->is_string() ? ": " + text->text() : "";
+}
+
 int status_in(const base::JsonValue& error) {
   for (const char* name : {"code", "status"}) {
     const base::JsonValue* value = error.find(name);
@@ -243,7 +251,9 @@ http::Task<RelayResult> ReplyRelay::relay_coded(http::ClientResponse& response,
 // The head of a stream is out already: a reply that is none can only be told as an event.
 http::Task<void> ReplyRelay::send_as_event(int status, std::string_view json) {
   if (status >= 400) {
-    break_off(status, "the device answered with status " + std::to_string(status), std::nullopt);
+    break_off(status,
+              "the device answered with status " + std::to_string(status) + error_text(json),
+              std::nullopt);
     co_return;
   }
   std::string event;

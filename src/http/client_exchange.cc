@@ -171,7 +171,13 @@ Task<ClientExchange::HeadResult> ClientExchange::head_over_connections(
     write_request(shared_from_this(), head);
     auto received = co_await read_head();
     const auto* const failed = std::get_if<ClientError>(&received);
-    if (failed == nullptr || !may_repeat(*failed)) co_return received;
+    if (failed != nullptr && !may_repeat(*failed)) {
+      ClientError ended = *failed;
+      ended.kept_connection_ended =
+          ended.fault == ClientFault::kConnectionLost && from_kept_ && !any_read_;
+      co_return ended;
+    }
+    if (failed == nullptr) co_return received;
     // Before the connection is let go of: what the writer still looks at is of this exchange.
     connection_->close();
     co_await writer_ended();

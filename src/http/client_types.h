@@ -45,6 +45,9 @@ struct ClientError {
   /// Bytes of the request may have reached the upstream: it may have acted on them, so only who
   /// knows that the request is harmless may send it again.
   bool request_sent = false;
+  /// A kept connection ended before a byte of the response: the upstream may just have given it up,
+  /// and a fresh one may do.
+  bool kept_connection_ended = false;
 };
 
 /// The next piece of a request's body.

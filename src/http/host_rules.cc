@@ -36,6 +36,7 @@ bool names_loopback_host(const Fields& fields) {
 bool is_own_origin(const Fields& fields) {
   const auto origin = fields.find("Origin");
   if (!origin.has_value()) return true;
+  if (fields.count("Origin") != 1) return false;
   const auto host = parse_host(fields.value_or_empty("Host"));
   for (const auto& [scheme, default_port] :
        {std::pair<std::string_view, unsigned>{"http://", 80}, {"https://", 443}}) {

@@ -43,6 +43,12 @@ TEST(HostRules, Origin) {
   check("localhost:8642", "null", false);
   check("", "http://localhost", false);
   EXPECT_TRUE(is_own_origin({}));
+  Fields twice;
+  twice.add("Host", "localhost");
+  for (const char* origin : {"http://localhost", "http://evil.example"}) {
+    twice.add("Origin", origin);
+  }
+  EXPECT_FALSE(is_own_origin(twice));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ from gateway_backend import Backend
 from gateway_running import LONG_TEXT, policy_of, running_gateway
 from harness import case, check, check_equal
 from route_evidence import SEED, evidence
-from serving import until
+from serving import ask_on, until
 
 CODE = "Write a Rust function that sums a slice."
 FACT = "Which river flows through Vienna?"
@@ -222,6 +222,35 @@ def gateway_a_named_device_must_be_able_to(world):
         check("main lacks tools" in refused.json(400)["error"]["message"], f"{refused}")
         check_equal(ask(gateway, turns(CODE), tools=tools).status, 200, "without a name")
         check_equal((len(main.requests), len(fast.requests)), (0, 1), "requests")
+
+
+@case
+def gateway_stale_connections_are_no_failures(world):
+    """A backend that closes after each reply, without a word, loses no request."""
+    def closing(exchange):
+        behave.answer(exchange)
+        exchange.cut()
+    with Backend("main", otherwise=closing) as main, Backend("fast") as fast, running_gateway(
+            world, policy_of({"main": main, "fast": fast}, alternates=["fast"])) as gateway:
+        connection = gateway.connect()
+        for i in range(150):
+            reply = ask_on(connection, "POST", "/v1/chat/completions",
+                           {"model": "m", "messages": turns(f"text {i}")})
+            check_equal(reply.status, 200, f"request {i}")
+        connection.close()
+        check_equal((len(main.requests), len(fast.requests)), (150, 0), "requests")
+        check('layard_device_failures_total{device="main"} 0' in gateway.metrics(), "failures")
+
+
+@case
+def gateway_knows_its_own_requests(world):
+    """A device that leads back to the gateway costs one request, not all connections."""
+    with Backend() as backend, running_gateway(
+            world, policy_of({"gpu0": backend})) as gateway:
+        gateway.policy_path.write_text(json.dumps(policy_of({"gpu0": gateway.url})))
+        check_equal(gateway.post("/gateway/reload", {}).status, 200, "the reload")
+        check_equal(ask(gateway, turns(CODE)).status, 508, "status")
+        check(gateway.status()["requests"]["in_flight"] == 0, "requests that are left")
 
 
 @case
