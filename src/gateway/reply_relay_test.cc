@@ -24,10 +24,8 @@ class Relay : public testing::FakeClient {
  protected:
   ~Relay() override {
     exchange_->leave(true);
-    if (client_) {
-      std::optional<bool> shut;
-      testing::run_into(shut_down(), shut);
-    }
+    std::optional<bool> shut;
+    if (client_) testing::run_into(shut_down(), shut);
     loop_.run();
   }
   http::Task<bool> shut_down() {
