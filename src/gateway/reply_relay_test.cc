@@ -229,8 +229,10 @@ TEST_F(ReplyRelayTest, CommentsStandBetweenEventsOnly) {
 TEST_F(ReplyRelayTest, CommentsStandInNoEventThatWaitsForTheClient) {
   make(options(true, 1000));
   relay(kEvents);
-  const std::string event = "data: \"" + std::string(400 * 1024, 'a') + "\"\n\n";
-  answer(event);
+  // The queue has room for a comment, and none for the last piece.
+  const std::string event = "data: \"" + std::string(266'500, 'a') + "\"\n\n";
+  answer(event.substr(0, 10'000));
+  answer(event.substr(10'000));
   loop_.advance_ms(10'000);
   EXPECT_EQ(comments_, 0);
   receive();
