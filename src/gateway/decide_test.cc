@@ -58,6 +58,12 @@ struct DecideWorld {
                        const std::string& device = "auto")
       : setup(setup_of(policy, device)), core(options, setup, classes_, nullptr, log) {}
 
+  // What still waits leaves.
+  ~DecideWorld() {
+    for (Asked& one : requests) one.client.request_stop();
+    loop.run();
+  }
+
   Asked& decide(const std::string& text, const std::string& caller = "") {
     Asked& one = requests.emplace_back();
     ReadOptions read;
