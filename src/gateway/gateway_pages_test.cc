@@ -109,6 +109,11 @@ TEST(GatewayPages, HealthWords) {
   check(with_down({0, 1, 2}), false, "down", false);
   check(with_down({}), true, "degraded", true);
   check(with_down({0, 1, 2}), true, "down", false);
+  PageInput cooling = with_down({});
+  for (DeviceView& device : cooling.devices) device.is_cooling = true;
+  check(cooling, false, "down", false);
+  cooling.devices[2].is_cooling = false;
+  check(cooling, false, "degraded", true);
 }
 
 TEST(GatewayPages, StatesThatTakeRequests) {
@@ -188,7 +193,7 @@ TEST(GatewayPages, Status) {
     EXPECT_EQ(at(json, path), expected) << path;
   };
   check("version", "\"" + std::string(version()) + "\"");
-  check("status", R"("ok")");
+  check("status", R"("degraded")");  // a device that asked for a pause takes nothing
   check("uptime_ms", "79");
   check("laya", "true");
   check("model", R"("starter")");

@@ -56,12 +56,6 @@ Result<DeviceLink> link_of(const PolicyDevice& device, const SetupSource& source
   if (!upstream.ok()) return at_member(device, "url", upstream.error());
   link.upstream = *std::move(upstream);
   link.client = client_options(device);
-  if (!device.command.empty()) {
-    const auto variables = child_environment(*source.env, device.env);
-    if (!variables.ok()) {
-      return invalid("devices." + device.name + ".env: " + variables.error().message);
-    }
-  }
   link.tls.ca_file = device.ca_file;
   if (!device.ca_file.empty()) {
     // Looked at now: a file that is wrong is no device's failure later on.
@@ -162,8 +156,18 @@ Result<GatewaySetupPtr> make_setup(const SetupSource& source) {
 
 Result<GatewaySetupPtr> setup_from_process(const GatewayOptions& options) {
   const base::ProcessEnv env;
-  return make_setup(
-      {options.policy_file, options.backends, options.device, &env, &base::real_filesystem()});
+  LAYARD_ASSIGN(GatewaySetupPtr setup,
+                make_setup({options.policy_file, options.backends, options.device, &env,
+                            &base::real_filesystem()}));
+  // What would keep a child from being started is told before anything is.
+  for (const PolicyDevice& device : setup->policy.servers) {
+    if (device.command.empty()) continue;
+    const auto variables = child_environment(env, device.env);
+    if (!variables.ok()) {
+      return invalid("devices." + device.name + ".env: " + variables.error().message);
+    }
+  }
+  return setup;
 }
 
 }  // namespace layard::gateway
