@@ -42,7 +42,7 @@ std::string text_of(const char* series, int index) {
 }
 
 // `model`: empty: the server's own.
-std::string body_of(const std::string& text, const std::string& model = {}) {
+std::string body_of(const std::string& text, const std::string& model) {
   const std::string named = model.empty() ? "" : "\"model\":\"" + model + "\",";
   return "{" + named + "\"state\":\"" + text + "\",\"questions\":" + kQuestions + "}";
 }
@@ -137,7 +137,7 @@ int latency(int port, const std::string& name, int count) {
     const auto began = Clock::now();
     (void)model->predict(state, questions, {}).value();
     const auto between = Clock::now();
-    const std::string body = body_of(text_of("served", i));
+    const std::string body = body_of(text_of("served", i), "");
     const auto sent = Clock::now();
     connection.ask(body);
     const auto ended = Clock::now();
@@ -188,7 +188,7 @@ int load(const Load& wanted) {
 }
 
 int texts(int count) {
-  for (int i = 0; i < count; ++i) std::cout << body_of(text_of("load", i)) << "\n";
+  for (int i = 0; i < count; ++i) std::cout << body_of(text_of("load", i), "") << "\n";
   return 0;
 }
 
