@@ -336,7 +336,7 @@ def tied_and_clear(world):
         return min((two[1] - two[0] for two in best if len(two) > 1), default=9.0)
 
     cases = starter_cases(world)
-    tied = shortest([c for c in cases if margin(c) < 0.05], 4)[0]
+    tied = shortest([c for c in cases if margin(c) < 0.05], 2)[0]
     return tied + shortest([c for c in cases if margin(c) > 1.0], 8)[0]
 
 
